@@ -7,9 +7,10 @@ import pytest
 
 from caspr.errors import EngineError, InputError
 from caspr.proof.certificate import Certificate, read_certificate, read_entries, read_key, write_certificates
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
+from caspr.task.own_rules import Consequence, DerivedRules, Effect, RuleFile
 from caspr.task.settings import Settings
-from caspr.text.document import Chain
+from caspr.text.document import Chain, Span
 
 TOKENS = 9
 DECISIONS = Decisions.of(
@@ -38,6 +39,29 @@ def test_what_is_written_is_read() -> None:
     assert read_certificate(entry, ("song", None), TOKENS) == Certificate(
         ("song", None), Settings(), DECISIONS, {"value": 3}
     )
+
+
+DERIVED = DerivedRules(
+    (Consequence(Effect.APART_COST, (Span(1, 1), Span(4, 5)), Rule("ours.lp", 2, "a rule"), 3),)
+)
+RULED = Settings(rules=(RuleFile("ours.lp", "apart_cost(M1,M2,3) :- pair(M1,M2)."),))
+
+
+def test_what_rules_derived_is_written_where_there_are_rules_and_read() -> None:
+    for settings, rules in ((RULED, DERIVED), (RULED, DerivedRules()), (Settings(), DerivedRules())):
+        certificate = Certificate(("song", None), settings, Decisions(), {"value": 3}, rules)
+        (entry,) = json.loads(json.dumps(write_certificates([certificate])))["documents"]
+        assert ("rules" in entry) == bool(settings.rules)
+        assert read_certificate(entry, ("song", None), TOKENS) == certificate
+
+
+def test_what_rules_derived_must_be_there_and_counts_without_their_files() -> None:
+    (entry,) = write_certificates([Certificate(("song", None), RULED, Decisions(), {}, DERIVED)])["documents"]
+    stripped = {name: value for name, value in entry.items() if name != "rules"}
+    with pytest.raises(EngineError, match="malformed"):
+        read_certificate(stripped, ("song", None), TOKENS)
+    (plain,) = written(Decisions())["documents"]
+    assert read_certificate({**plain, "rules": entry["rules"]}, ("song", None), TOKENS).rules == DERIVED
 
 
 def test_statements_may_be_missing() -> None:

@@ -13,6 +13,7 @@ from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
+from caspr.task.own_rules import DerivedRules
 from caspr.task.pricing import price
 from caspr.task.solution import INFEASIBLE, Solution, Status, found
 from caspr.text.document import Chain, Span
@@ -72,6 +73,22 @@ def test_nothing_is_claimed_of_an_infeasible_task() -> None:
 def test_the_same_solution_twice_is_refused(solution: Solution) -> None:
     with pytest.raises(EngineError, match="twice"):
         certify(INSTANCE, replace(solution, partitions=solution.partitions * 2))
+
+
+def test_only_rules_about_the_solution_charge_what_chains_do_not_tell(solution: Solution) -> None:
+    asked = INSTANCE.under(DerivedRules(program=":~ chain(C). [1,C]"))
+
+    def charging(charged: int, *, value: int) -> Solution:
+        return replace(solution, charged=charged, value=value, bound=value)
+
+    (costs,) = certify(asked, charging(2, value=8))
+    assert (costs.rules, costs.total) == (2, 8)
+    assert certify(asked, charging(0, value=6)) == certify(INSTANCE, solution)
+    for instance, charged in ((INSTANCE, 2), (asked, -1), (INSTANCE, -1)):
+        with pytest.raises(EngineError, match="charges what no rule"):
+            certify(instance, charging(charged, value=6 + charged))
+    with pytest.raises(EngineError, match="says its solution costs 6, it costs 8"):
+        certify(asked, charging(2, value=6))
 
 
 CHAIN = Decisions.of([Chain.of("1", [(1, 3), (4, 4)])])

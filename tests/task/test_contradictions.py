@@ -8,8 +8,9 @@ import pytest
 
 from caspr.errors import ContradictionError
 from caspr.task.contradictions import feasible, minimal_subset, refuse_contradictions
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting, Singletons
+from caspr.task.own_rules import Consequence, DerivedRules, Effect
 from caspr.task.pricing import violations
 from caspr.task.solution import Partition, canonical
 from caspr.text.document import Annotation, Chain, Document, Span
@@ -235,6 +236,28 @@ def test_messages_say_where_what_and_what_to_do() -> None:
     )
     both = "(cells at doc, token 5; decided: “5” (5-5) in some chain)"
     assert both in str(clash(decided(FIVE_EXISTS, empty=(5,))))
+
+
+def test_messages_say_who_says_what_cannot_hold() -> None:
+    """Rules, the adjudicator, or both; rules are named with what they say."""
+    pair, rules = (Span(5, 5), Span(6, 6)), (Rule("ours.lp", 1, "near"), Rule("ours.lp", 7, "far"))
+    near = Consequence(Effect.REQUIRE, pair, rules[0])
+    far = Consequence(Effect.FORBID, pair, rules[1])
+    ruled = clash(Instance(paper_annotations()).under(DerivedRules((near, far))))
+    assert str(ruled) == (
+        "doc: rules contradict each other: your rules say that “5” (5-5) and “6” (6-6) are one entity, and "
+        "also that they are two (your rule 'near' (ours.lp:1): “5” (5-5) and “6” (6-6) together; "
+        "your rule 'far' (ours.lp:7): “5” (5-5) and “6” (6-6) apart); change one of these"
+    )
+    assert ruled.fault.rules == rules
+    both = clash(decided(TORN[0]).under(DerivedRules((far,))))
+    assert str(both) == (
+        "doc: decisions and rules contradict each other: your decisions and rules say that “5” (5-5) and "
+        "“6” (6-6) are one entity, and also that they are two (decided: “5” (5-5) and “6” (6-6) together; "
+        "your rule 'far' (ours.lp:7): “5” (5-5) and “6” (6-6) apart); change one of these"
+    )
+    assert both.fault.rules == (rules[1],)
+    assert clash(decided(*TORN)).fault.rules == ()
 
 
 def test_messages_name_the_file_where_there_is_one() -> None:

@@ -41,6 +41,23 @@ def test_a_constant_takes_the_place_of_invent_unless_that_is_forbidden() -> None
     assert PairPrices(Coefficients(*weights, invent=9, constant=5)).of(Evidence(0b01, 0b11)).used == 7
 
 
+def test_a_link_that_a_rule_gives_is_used_at_what_it_costs_the_others_and_connects() -> None:
+    rng = random.Random(12)
+    for _ in range(200):
+        omit, use = ([rng.randint(0, 4) for _ in range(3)] for _ in range(2))
+        invent, constant = rng.choice([None, 0, 1, 5]), rng.choice([None, None, 0, 3])
+        prices = PairPrices(Coefficients(tuple(omit), tuple(use), invent, constant))
+        viewers = rng.randrange(8)
+        givers = viewers & rng.randrange(8)
+        price, given = prices.of(Evidence(givers, viewers)), prices.given(Evidence(givers, viewers))
+        against = sum(use[place] for place in range(3) if viewers >> place & 1 and not givers >> place & 1)
+        together = [against + (constant or 0)]
+        together += [] if price.invented is None else [price.omitted + price.invented]
+        assert (given.omitted, given.invented) == (price.omitted, price.invented)
+        assert (given.used, given.extra, given.connects) == (together[0], 0, True)
+        assert given.gain == given.omitted - min(together)
+
+
 def test_prices_are_kept() -> None:
     prices = PairPrices(Coefficients((2,), (1,), 1))
     assert prices.of(Evidence(1, 1)) is prices.of(Evidence(1, 1))

@@ -7,9 +7,10 @@ from itertools import chain as flatten
 from itertools import combinations
 
 from caspr.engines.brute import judge
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES, Objective
+from caspr.task.own_rules import Consequence, DerivedRules, Effect
 from caspr.task.pricing import Class, Connection, Pairs, pairs_of, pairwise_bound, price, violations
 from caspr.task.solution import Costs, Partition, canonical
 from caspr.task.votes import Evidence, Signature, meet
@@ -110,6 +111,16 @@ def test_the_pairwise_bound_with_mentions_of_all_kinds() -> None:
     decisions = Decisions.of([Chain.of("1", [(2, 2), (5, 5)])], (), [absent])
     decided = Instance(annotators, decisions=decisions)
     assert pairwise_bound(decided) == naive_bound(decided) == 34
+
+
+def test_a_required_pair_whose_link_a_rule_gives_as_well_is_paid_once() -> None:
+    """Under V, 2 for each of two links that are not used, and 1 for the required link that is."""
+    linked = Instance((annotation("a", [[(1, 1), (2, 2)], [(3, 3), (4, 4)]]),))
+    rule, pair = Rule("ours.lp", 1, "a rule"), (Span(1, 1), Span(3, 3))
+    required, apart = Consequence(Effect.REQUIRE, pair, rule), Consequence(Effect.APART_COST, pair, rule, 9)
+    for rules in ((required,), (required, apart)):
+        instance = linked.under(DerivedRules(rules))
+        assert price(instance, canonical([pair])) == Costs(omitted=4, used=1)
 
 
 def test_chains_are_priced_by_the_function_that_is_given() -> None:

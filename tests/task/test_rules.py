@@ -1,12 +1,14 @@
 """Every rule and decision is checked, and nothing else is complained of."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES
+from caspr.task.own_rules import Consequence, DerivedRules, Effect
 from caspr.task.pricing import violations
 from caspr.task.solution import Partition
 from caspr.text.document import Chain, Span
@@ -149,3 +151,31 @@ def test_pairs_of_one_class_are_counted(objective: str) -> None:
     complaints = broken(instance, [(1, 1), (2, 2), (3, 3), (4, 4)])
     pairs = ["chain 1 has 4 pairs that nobody linked"] if objective == "v" else []
     assert complaints == [*pairs, "chain 1 is not connected by links"]
+
+
+def given_by_rules(*pairs: tuple[int, int]) -> DerivedRules:
+    """Return a rule that charges 5 if some pairs of tokens are apart, and so gives their links."""
+    return DerivedRules(
+        tuple(
+            Consequence(Effect.APART_COST, (Span(u, u), Span(v, v)), Rule("ours.lp", 1, "a rule"), 5)
+            for u, v in pairs
+        )
+    )
+
+
+def test_links_that_rules_give_are_not_among_the_pairs_that_nobody_linked() -> None:
+    linked = annotation("a", [[(1, 1), (2, 2)], [(3, 3), (4, 4), (5, 5)]])
+    chain = [(token, token) for token in range(1, 6)]
+    across = [(u, v) for u in (1, 2) for v in (3, 4, 5)]
+    for number in range(len(across) + 1):
+        for pairs in combinations(across, number):
+            instance = Instance((linked,), OBJECTIVES["v"]).under(given_by_rules(*pairs))
+            complaints = broken(instance, chain)
+            counts = [int(words.split()[3]) for words in complaints if words.endswith("that nobody linked")]
+            assert sum(counts) == 6 - number
+            assert complaints[len(counts) :] == ([] if pairs else ["chain 1 is not connected by links"])
+    three = annotation("a", [[(1, 1), (2, 2)], [(3, 3), (4, 4)], [(5, 5), (6, 6)]])
+    for pairs in combinations([(1, 3), (1, 5), (2, 4), (3, 5), (4, 6)], 2):
+        instance = Instance((three,), OBJECTIVES["v"]).under(given_by_rules(*pairs))
+        complaints = broken(instance, [*chain, (6, 6)])
+        assert sum(int(words.split()[3]) for words in complaints if "nobody" in words) == 12 - 2

@@ -36,7 +36,7 @@ def test_the_paper_preset_is_the_papers_and_options_count_more() -> None:
     assert change(Settings(variants=True), {"preset": "paper"}) == paper
     assert change(Settings(), {"preset": "paper", "objective": "ua"}).objective == OBJECTIVES["ua"]
     assert change(Settings(engine="clingo"), {"preset": "paper"}).engine == "clingo"
-    with pytest.raises(InputError, match="expected one of default, paper"):
+    with pytest.raises(InputError, match="expected one of default, paper, systems"):
         change(Settings(), {"preset": "papper"})
 
 

@@ -18,11 +18,12 @@ from typing import Any
 
 from caspr.errors import EngineError, InputError
 from caspr.proof.verify import verify
-from caspr.proof.verify.facts import MALFORMED, Proof
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.proof.verify.facts import MALFORMED, Proof, read_spans
+from caspr.task.decisions import JOINING, Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.own_rules import DerivedRules, read_derived, write_derived
 from caspr.task.settings import Settings
+from caspr.task.solution import Partition, canonical
 from caspr.task.stored_settings import VERSION, read_settings, write_settings
 from caspr.text.document import Annotation, Chain, is_id
 from caspr.text.findings import printable, times
@@ -127,7 +128,7 @@ def _read_decisions(values: Mapping[str, Any], tokens: int) -> Decisions:
 def _read_statement(values: Mapping[str, Any], tokens: int) -> Statement:
     kind = StatementKind(values["kind"])
     pair = kind in (StatementKind.APART, StatementKind.NESTED)
-    least = 2 if pair or kind is StatementKind.TOGETHER else 1
+    least = 2 if pair or kind in JOINING else 1
     mentions = _read_mentions(values["mentions"], tokens, least=least)
     if pair and len(mentions) > 2:
         raise ValueError(f"more than two mentions {kind}")
@@ -164,6 +165,7 @@ class Verified:
     decisions: Decisions
     instance: Instance
     """The task that was proven, with what the certificate says that rules derived."""
+    chains: Partition
 
 
 def verify_documents(
@@ -192,9 +194,10 @@ def verify_documents(
                 _require_same(decisions, expected)
             instance = settings.instance(tuple(annotations), decisions).under(certificate.rules)
             value = verify(certificate.proof, instance)
+            chains = canonical(read_spans(chain) for chain in certificate.proof["chains"])
         except (EngineError, InputError) as error:
             raise type(error)(f"document '{document.title}': {error}") from error
-        yield Verified(document.title, value, settings, decisions, instance)
+        yield Verified(document.title, value, settings, decisions, instance, chains)
 
 
 def _require_same(named: Decisions, expected: Decisions) -> None:

@@ -194,14 +194,12 @@ def arrangement(instance: Instance, decisions: Decisions) -> Chains | None:
 
 
 def _faults(instance: Instance, decisions: Decisions, group: Group) -> Iterator[Fault]:
-    """Say why a group cannot be in one chain."""
+    """Say why a group cannot be in one chain, apart from mentions that are ruled out (`overruled`)."""
     if len(group.ids) > 1:
         mention = _twice(decisions, group)
         one_of_each = tuple(sorted(min(decisions.named[id]) for id in group.ids))
         yield Fault(FaultKind.IDS, one_of_each if mention is None else (mention,), group.ids)
     for mention in group.mentions:
-        if decisions.rules_out(mention):
-            yield Fault(FaultKind.RULED_OUT, (mention,))
         lone = mention in decisions.lone and instance.singletons is Singletons.DROP
         if mention in decisions.alone and (len(group.mentions) > 1 or lone):
             yield Fault(FaultKind.ALONE, (mention,))

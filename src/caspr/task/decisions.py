@@ -6,6 +6,7 @@ A `Statement` says one thing about some mentions:
     cells      the same, and nothing else starts or ends where they do;
     empty      nothing starts or ends at these tokens;
     together   they exist, in one chain, whichever that is;
+    entity     the same, and it is what an answer was shown as an entity: answers about them go before it;
     exists     each of them is in some chain with others;
     mention    they exist, in a chain with others or alone, even where chains of one are dropped;
     alone      they exist and share a chain with nothing;
@@ -46,8 +47,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from caspr.errors import InputError
-from caspr.text.document import Chain, Document, Span
+from caspr.errors import ArgumentError, InputError
+from caspr.text.document import Chain, Document, Flag, Mark, Span
 from caspr.text.grouping import Groups, match_one_to_one
 
 CONFIDENCES = ("low", "medium", "high")
@@ -85,10 +86,45 @@ class Note:
     """A remark of the adjudicator; it changes no result."""
 
     text: str
-    """Any text, of several lines if need be."""
+    """Any text, of several lines if need be; may be empty beside a flag."""
     mention: Span | None = None
     """The mention it is about; none for the whole document."""
     made: Authorship | None = None
+    flag: str = ""
+    """What the mention is flagged as, such as `generic`; empty for a note that is no flag."""
+
+
+FLAGS = ("generic", "ambiguous", "later")
+"""The flags that are offered; any other line of text may be one."""
+LONGEST_FLAG = 60
+
+
+def is_flag(text: object) -> bool:
+    r"""Return whether something can be a flag: a short line of text.
+
+    >>> [is_flag(text) for text in ("generic", "", "two\nlines", None)]
+    [True, False, False, False]
+    """
+    return (
+        isinstance(text, str)
+        and 0 < len(text) <= LONGEST_FLAG
+        and text.isprintable()
+        and text == text.strip()
+    )
+
+
+def flagged(marks: Mapping[Span, Mark], notes: Iterable[Note]) -> dict[Span, Mark]:
+    """Return what is said of mentions together with their flags.
+
+    >>> flagged({}, [Note("see p. 3", Span(2, 2), flag="generic"), Note("hm", Span(1, 1))])
+    {Span(start=2, end=2): Mark(label='', pieces=(), flags=(Flag(name='generic', text='see p. 3'),))}
+    """
+    known = dict(marks)
+    for note in notes:
+        if note.flag and note.mention is not None:
+            mark = known.get(note.mention, Mark())
+            known[note.mention] = replace(mark, flags=(*mark.flags, Flag(note.flag, note.text)))
+    return known
 
 
 @dataclass(frozen=True)
@@ -117,6 +153,7 @@ class StatementKind(StrEnum):
     CELLS = "cells"
     EMPTY = "empty"
     TOGETHER = "together"
+    ENTITY = "entity"
     EXISTS = "exists"
     MENTION = "mention"
     ALONE = "alone"
@@ -130,6 +167,10 @@ IN_CELLS = frozenset((StatementKind.CELLS, StatementKind.EMPTY))
 """What `=` cells express."""
 OF_PAIRS = frozenset((StatementKind.APART, StatementKind.NESTED))
 """What is said of two mentions."""
+JOINING = frozenset((StatementKind.TOGETHER, StatementKind.ENTITY))
+"""What puts two mentions or more into one chain, whichever that is."""
+SHOWN_OF_ENTITY = 3
+"""How many mentions of an entity are named in words."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +228,10 @@ class Statement:
                 return f"{words} in chain {titled(self.chain)}, and nothing else starts or ends there"
             case StatementKind.EMPTY:
                 return f"nothing starts or ends at {words}"
+            case StatementKind.ENTITY:
+                shown = ", ".join(map(called, self.mentions[:SHOWN_OF_ENTITY]))
+                rest = len(self.mentions) - SHOWN_OF_ENTITY
+                return f"{f'{shown} and {rest} more' if rest > 0 else words} held as one entity"
             case StatementKind.EXISTS:
                 return f"{words} in some chain"
             case StatementKind.MENTION:
@@ -296,6 +341,9 @@ class Decisions:
         """Enforce chains, those of one id being one, tokens without any boundary, and statements."""
         by_id: dict[str, list[Span]] = {}
         for chain in chains:
+            if not isinstance(chain, Chain):
+                expected = "chains: Decisions.of([Chain.of('1', [(1, 3), (6, 6)])])"
+                raise ArgumentError(f"caspr.Decisions.of: found {chain!r}, expected {expected}")
             by_id.setdefault(chain.id, []).extend(chain.mentions)
         enforced = [Chain.of(id, spans) for id, spans in by_id.items()]
         enforced.sort(key=lambda chain: (chain.mentions, chain.id))
@@ -324,6 +372,27 @@ class Decisions:
             *(Statement.of(StatementKind.EMPTY, [(token, token)]) for token in sorted(self.empty_cells)),
             *self.statements,
             *self.names,
+        )
+
+    @cached_property
+    def answers(self) -> "Decisions":
+        """Return them without what only holds entities, which answers nothing about their mentions."""
+        kept = [said for said in self.statements if said.kind is not StatementKind.ENTITY]
+        return self if len(kept) == len(self.statements) else replace(self, statements=tuple(kept))
+
+    def releasing(self, mention: Span) -> "Decisions":
+        """Return them with nothing that holds a mention in its entity; the same object if nothing does."""
+        released = tuple(
+            said.over(set(said.mentions) - {mention}) if said.kind is StatementKind.ENTITY else said
+            for said in self.statements
+        )
+        if released == self.statements:
+            return self
+        return replace(
+            self,
+            statements=tuple(
+                said for said in released if len(said.mentions) > 1 or said.kind is not StatementKind.ENTITY
+            ),
         )
 
     def __bool__(self) -> bool:
@@ -374,7 +443,7 @@ class Decisions:
     def _bundles(self) -> Iterator[Sequence[Span]]:
         yield from self.named.values()
         for statement in self.statements:
-            if statement.kind is StatementKind.TOGETHER:
+            if statement.kind in JOINING:
                 yield statement.mentions
             elif statement.kind is StatementKind.EXISTS:
                 yield from ((mention,) for mention in statement.mentions)

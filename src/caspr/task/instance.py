@@ -137,9 +137,9 @@ class Instance:
         evidence = self.votes.evidence(first, second)
         return self.prices.given(evidence) if self.rules.gives(first, second) else self.prices.of(evidence)
 
-    def own_gain(self, first: Span, second: Span) -> int:
+    def own_gain(self, first: Span, second: Span, price: PairPrice | None = None) -> int:
         """Return what two mentions gain in one chain, costs of rules included, if they may share one."""
-        price = self.price(first, second)
+        price = price or self.price(first, second)
         saved = self.rules.paired.get(first, {}).get(second, 0)
         return saved + (price.omitted if self.is_free(first, second) else price.gain)
 

@@ -10,6 +10,10 @@ from typing import Protocol
 
 from caspr.errors import InputError
 
+PROGRESS = "CASPR_PROGRESS"
+"""The environment variable by which a program that runs a command asks it for progress: lines of JSON on
+standard error, `{"title": "act1 (2/5)", "value": 12, "bound": 10, "done": 7, "parts": 8}`."""
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -30,7 +30,7 @@ derives several times, or in both orders of a pair, counts once.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -47,21 +47,24 @@ class Effect(StrEnum):
 
     FORBID = "forbid"
     REQUIRE = "require"
-    FORBID_MENTION = "forbid_mention"
-    REQUIRE_MENTION = "require_mention"
+    FORBID_MENTION = "forbid_mention", 1
+    REQUIRE_MENTION = "require_mention", 1
     TOGETHER_COST = "together_cost"
     APART_COST = "apart_cost"
-    MENTION_COST = "mention_cost"
+    MENTION_COST = "mention_cost", 1
 
-    @property
-    def mentions(self) -> int:
-        """How many mentions it is about."""
-        return 1 if self in (Effect.FORBID_MENTION, Effect.REQUIRE_MENTION, Effect.MENTION_COST) else 2
+    mentions: int
+    """How many mentions it is about."""
+    costs: bool
+    """Whether it is a cost, and no constraint."""
 
-    @property
-    def costs(self) -> bool:
-        """Whether it is a cost, and no constraint."""
-        return self in (Effect.TOGETHER_COST, Effect.APART_COST, Effect.MENTION_COST)
+    def __new__(cls, name: str, mentions: int = 2) -> "Effect":
+        """Make an effect of a name and what is known of it."""
+        effect = str.__new__(cls, name)
+        effect._value_ = name
+        effect.mentions = mentions
+        effect.costs = name.endswith("cost")
+        return effect
 
     @property
     def arity(self) -> int:
@@ -126,6 +129,8 @@ class DerivedRules:
     """Whether rules about pairs were asked only about some pairs: those that are linked or share a chain."""
     program: str = ""
     """Rules about the solution, for the program of an ASP engine; empty if there are none."""
+    asked: tuple[frozenset[Span], ...] = field(default=(), compare=False, repr=False)
+    """The chains within which rules about pairs were asked, where they are `partial`."""
 
     def __bool__(self) -> bool:
         """Return whether there is anything to respect."""
@@ -245,10 +250,12 @@ class DerivedRules:
             (pair for pair in self.pairs_within(mentions) if pair in self.apart) if self.apart else iter(())
         )
 
-    def extended(self, more: Iterable[Consequence], *, partial: bool) -> "DerivedRules":
-        """Return these with more consequences."""
+    def extended(self, more: Iterable[Consequence], asked: Iterable[frozenset[Span]]) -> "DerivedRules":
+        """Return these with what was derived within some chains; the same if that is nothing new."""
         every = tuple(dict.fromkeys((*self.consequences, *more)))
-        return DerivedRules(every, self.files, partial, self.program)
+        if len(every) == len(self.consequences):
+            return self
+        return DerivedRules(every, self.files, True, self.program, (*self.asked, *asked))
 
 
 _SAID = {
@@ -327,6 +334,8 @@ def consequence(
 
 
 def _span(rule: Rule, tokens: tuple[Any, ...], last: int) -> Span:
+    if isinstance(tokens, Span) and 1 <= tokens.start <= tokens.end <= last:
+        return tokens
     if len(tokens) != 2 or any(type(token) is not int for token in tokens):
         raise InputError(f"{rule}: found {tokens!r} as a mention, expected mid(first token, last token)")
     if not 1 <= tokens[0] <= tokens[1] <= last:

@@ -66,6 +66,7 @@ class PairPrices:
     def __init__(self, coefficients: Coefficients) -> None:
         self.coefficients = coefficients
         self._known: dict[Evidence, PairPrice] = {}
+        self._given: dict[Evidence, PairPrice] = {}
 
     @cached_property
     def counted(self) -> bool:
@@ -89,6 +90,12 @@ class PairPrices:
         >>> PairPrices(Coefficients((2, 2), (1, 1), invent=None)).given(Evidence(0, 0b11))
         PairPrice(omitted=0, used=2, invented=None, gain=-2, extra=0)
         """
+        price = self._given.get(evidence)
+        if price is None:
+            price = self._given[evidence] = self._with_rule(evidence)
+        return price
+
+    def _with_rule(self, evidence: Evidence) -> PairPrice:
         price = self.of(evidence)
         against = self._sum(self.coefficients.use, evidence.viewers & ~evidence.givers)
         used = against + (self.coefficients.constant or 0)

@@ -20,7 +20,7 @@ again. So a chain of five thousand mentions that all differ is priced in a secon
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -205,8 +205,6 @@ def chain_faults(
 
 def _given_among(pairs: Pairs, given: Collection[tuple[Mentions, Mentions]]) -> int:
     """Count the pairs whose links rules give; a mention of such a pair is a class of its own."""
-    if not given:
-        return 0
     return sum(first == pairs.first and bool(second & pairs.second) for first, second in given)
 
 
@@ -241,7 +239,7 @@ def listed_pairs(instance: Instance, chain: Iterable[Span]) -> ListedPairs:
     if not instance.rules.given:
         return ListedPairs(classes, pairs)
     own = _Members(classes).own
-    alone = {kind[2]: mentions for kind, mentions in own.items() if kind[2] is not None}
+    alone = {kind[2]: mentions for kind, mentions in own.items()}
     links = instance.rules.links_within(chain)
     return ListedPairs(classes, pairs, tuple((alone[first], alone[second]) for first, second in links))
 
@@ -318,32 +316,59 @@ class _Members:
         for viewers, seen in self.viewers.items():
             both = signature.viewers & viewers
             both = _first(both.bit_count()) if counted else both
-            for givers, mentions in _divided(rest & seen, linked, counted=counted).items():
+            here = rest & seen
+            parts = _counted(here, linked.values()) if counted else _divided(here, linked)
+            for givers, mentions in parts.items():
                 if mentions & free:
                     yield mentions & free, Evidence(givers, both), True
                 if mentions & ~free:
                     yield mentions & ~free, Evidence(givers, both), False
 
 
-def _divided(mentions: Mentions, linked: dict[int, Mentions], *, counted: bool) -> dict[int, Mentions]:
-    """Divide mentions by the annotators who gave their links, or by how many they are."""
+def _divided(mentions: Mentions, linked: Mapping[int, Mentions]) -> dict[int, Mentions]:
+    """Divide mentions by the annotators who gave their links."""
     parts, by_all = {0: mentions}, 0
     for annotator, same in linked.items():
         if mentions & ~same == 0:
-            by_all = by_all << 1 | 1 if counted else by_all | 1 << annotator
+            by_all |= 1 << annotator
             continue
         divided: dict[int, Mentions] = {}
         for givers, some in parts.items():
             inside = some & same
             if inside:
-                more = givers << 1 | 1 if counted else givers | 1 << annotator
-                divided[more] = divided.get(more, 0) | inside
+                divided[givers | 1 << annotator] = inside
             if inside != some:
-                divided[givers] = divided.get(givers, 0) | (some ^ inside)
+                divided[givers] = some ^ inside
         parts = divided
-    if counted:
-        return {givers << by_all.bit_count() | by_all: some for givers, some in parts.items()}
     return {givers | by_all: some for givers, some in parts.items()}
+
+
+def _counted(mentions: Mentions, linked: Iterable[Mentions]) -> dict[int, Mentions]:
+    """Divide mentions by how many annotators gave their links: by the first of as many annotators.
+
+    Sets are added up digit by digit, all mentions at once: the first of `digits` holds those with an odd
+    number of links, the next those of whose number the second binary digit is 1, and so on.
+    """
+    digits: list[Mentions] = []
+    for same in linked:
+        carried = same & mentions
+        for place, digit in enumerate(digits):
+            digits[place], carried = digit ^ carried, digit & carried
+            if not carried:
+                break
+        if carried:
+            digits.append(carried)
+    parts = {0: mentions}
+    for place, digit in enumerate(digits):
+        divided: dict[int, Mentions] = {}
+        for count, some in parts.items():
+            inside = some & digit
+            if inside:
+                divided[count | 1 << place] = inside
+            if inside != some:
+                divided[count] = some ^ inside
+        parts = divided
+    return {_first(count): some for count, some in parts.items()}
 
 
 class Connection:

@@ -28,10 +28,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from caspr.errors import InputError
+from caspr.errors import ArgumentError, InputError
 from caspr.storage import read_text
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance, Nesting, Singletons, read_nesting, read_singletons
@@ -48,6 +49,7 @@ from caspr.task.weights import (
     unweighted,
     weighted,
 )
+from caspr.text.arguments import refused
 from caspr.text.coverage import Coverage, CoverageTable, coverage_by_marks, read_coverage
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times
@@ -212,8 +214,10 @@ class Settings:
 PRESETS: dict[str, Settings] = {
     "default": Settings(),
     "paper": Settings(OBJECTIVES["v"], nested=Nesting.NEVER, singletons=Singletons.DROP, forced_votes=True),
+    "systems": Settings(Objective(omit=2, use=3, invent=3)),
 }
-"""What to start from, by name: what is best by our measurements, and what the paper describes."""
+"""What to start from, by name: what is best for people's annotations by our measurements, what the paper
+describes, and what suits runs of a system, where a link needs more than three fifths (docs/ensembles.md)."""
 
 
 def without_search(settings: Settings) -> Settings:
@@ -320,6 +324,19 @@ class SettingValues(TypedDict, total=False):
     """Options of the answer set solver's own, such as `--opt-strategy=bb`."""
 
 
+_KINDS: dict[str, tuple[Any, str]] = {
+    "weights": (str | Path | WeightsTable, "the file that caspr weigh wrote; factors are weight={'anna': 2}"),
+    "coverage": (str | Path | CoverageTable | Coverage, "the file of a table, or 'marks'"),
+    "variants": (bool, "True or False"),
+    "forced_votes": (bool, "True or False"),
+    "time_limit": (Real, "a number of seconds"),
+    "memory_limit": (Real, "a number of megabytes"),
+    "prices": (Real, "a number of seconds"),
+    "max_solutions": (Real, "a whole number"),
+}
+"""What settings may be whose values are used as they are, and what to say where they are something else."""
+
+
 def change(settings: Settings, values: SettingValues) -> Settings:
     """Return settings with the given values in place of what they were.
 
@@ -334,9 +351,12 @@ def change(settings: Settings, values: SettingValues) -> Settings:
     chosen: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
     unknown = sorted(chosen.keys() - SettingValues.__annotations__.keys())
     if unknown:
-        raise TypeError(
+        raise ArgumentError(
             f"unknown setting '{unknown[0]}'; settings are {', '.join(SettingValues.__annotations__)}"
         )
+    for name, (kinds, expected) in _KINDS.items():
+        if name in chosen and not isinstance(chosen[name], kinds):
+            raise refused(name, chosen[name], expected)
     if "preset" in chosen:
         settings = _preset(settings, chosen["preset"])
     fields = {name: chosen[name] for name in _SAME_NAME if name in chosen}

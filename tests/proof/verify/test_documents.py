@@ -19,6 +19,7 @@ from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Singletons
 from caspr.task.limits import Limits
+from caspr.task.own_rules import DerivedRules
 from caspr.task.settings import PRESETS, in_words
 from caspr.task.solution import Status, Stop
 from caspr.text.document import Annotation, Document
@@ -111,6 +112,14 @@ def test_a_result_that_is_not_proven_gets_a_warning_and_no_certificate() -> None
     unproven = replace(one, solution=replace(one.solution, status=Status.FEASIBLE, bound=0))
     data, (finding,) = prove_results([unproven, two])
     assert finding.code == "no-certificate" and "'one'" in str(finding)
+    assert [entry["name"] for entry in data["documents"]] == ["two"]
+
+
+def test_rules_about_the_solution_leave_a_warning_and_no_certificate() -> None:
+    one, two = result("one"), result("two")
+    ruled = replace(one, instance=one.instance.under(DerivedRules(program=":~ chain(C). [1,C]")))
+    data, (finding,) = prove_results([ruled, two])
+    assert "rules about the solution" in str(finding) and "'one'" in str(finding)
     assert [entry["name"] for entry in data["documents"]] == ["two"]
 
 

@@ -9,6 +9,7 @@ from caspr.proof.verify import verify
 from caspr.proof.verify.facts import Facts
 from caspr.proof.verify.graph import ProofDemand
 from caspr.proof.verify.parts import _bound_part
+from caspr.task.decisions import Statement, StatementKind
 from caspr.task.instance import Nesting
 from caspr.task.objectives import Objective
 from caspr.text.document import Span
@@ -211,3 +212,37 @@ def refused_with(given: Plain, value: int, chains: list[list[list[int]]]) -> str
     with pytest.raises(EngineError) as caught:
         verify({"value": value, "chains": chains, **given}, TRIPLE)
     return str(caught.value).removeprefix("certificate: ")
+
+
+def test_a_conflict_may_be_with_a_mention_of_another_part() -> None:
+    for pair in ([1, 3], [3, 1]):
+        instance = task([[1, 2], [3, 4]], objective="u", apart=[1, 3])
+        assert proves_the_optimum(instance, proof(part([1], [2]), part([3], [4]), conflicts=[pair]))
+
+
+def test_where_annotators_saw_different_parts_pairs_that_nobody_linked_differ() -> None:
+    """Nobody saw both 1 and 9, so they are together for nothing, where others would pay."""
+    seen = (Span(1, 6),), (Span(4, 20),), (Span(1, 6),)
+    instance = replace(task([[1, 5]], [[5, 9]], [[1, 5]], objective="va"), seen=seen)
+    assert optimum(instance) == 0
+    assert proves_the_optimum(
+        instance, proof(part([1], [5], [9], proof={"shift": 0, "stars": [[1, 1, 0, 2]]}))
+    )
+
+
+def test_a_case_that_cannot_be_is_left_out() -> None:
+    """3 is with 2 or 4, but 1 needs 2 and is kept apart from 3."""
+    instance = task([[1, 2], [2, 3], [3, 4]], [], [], exists=[1, 3], apart=[1, 3])
+    cases = [
+        case([2], part([1], [3, 2], [4], demands=[0])),
+        case([4], part([1], [2], [3, 4], demands=[0])),
+    ]
+    assert proves_the_optimum(instance, proof(by_cases([1, 2, 3, 4], [3], *cases)))
+
+
+def test_a_partner_in_conflicts_is_a_node_of_its_own() -> None:
+    instance = task([[1, 2, 3], [6, 7]], objective="va", exists=[1], apart=[2, 6])
+    more = Statement.of(StatementKind.APART, [(3, 3), (6, 6)])
+    stated = replace(instance.decisions, statements=(*instance.decisions.statements, more))
+    false = proof(part([1], [2, 3], [6], [7], demands=[0]), conflicts=[[2, 6], [3, 6]])
+    assert refused(replace(instance, decisions=stated), false, "a partner is not a node of its own")

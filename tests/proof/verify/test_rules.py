@@ -125,10 +125,27 @@ def test_of_rivals_the_better_one_has_its_place() -> None:
     assert refused("does not put", {**RIVALS, (1, 3): 6, (2, 3): 6}, {"rivals": [[0, 1, 2]]})
 
 
+CROWD = {(0, 1): 9, (0, 2): 8, (0, 3): 7, (1, 4): 1, (2, 4): 1, (3, 4): 1, (0, 4): 0}
+"""1, 2 and 3 forbid each other, and all cling to 0."""
+
+
+def test_of_several_rivals_the_best_one_has_its_place() -> None:
+    assert bound(CROWD, {"rivals": [[0, 1, 2, 3]]}) == 9 + 1 + 1 + 1
+    assert bound(CROWD, {"rivals": [[0, 1, 3, 2]]}) == 9 + 1 + 1 + 1
+    assert refused("does not put", CROWD, {"rivals": [[0, 1, 2]]})
+    assert refused("does not put", CROWD, {"rivals": [[0, 1]]})
+    assert refused("rivals may not swap", CROWD, {"rivals": [[0, 2, 1, 3]]})
+    assert refused("rivals may not swap", CROWD, {"rivals": [[0, 2, 3, 1]]})
+    assert refused("rivals may not swap", {**CROWD, (2, 3): 0}, {"rivals": [[0, 1, 2, 3]]})
+    assert refused("do not forbid", {**CROWD, (1, 3): 0}, {"rivals": [[0, 1, 2, 3]]})
+    assert refused("a rival is not there", CROWD, {"rivals": [[0, 1, 2, 3, 9]]})
+    assert refused("a rival is not there", CROWD, {"rivals": [[0, 1, 2, 3, 0]]})
+
+
 def test_rivals_move_once() -> None:
     twice = {(0, 1): 5, (0, 2): 5, (3, 4): 5, (3, 5): 5, (0, 3): 1}
     assert bound(twice, {"rivals": [[0, 1, 2], [3, 4, 5]]}) == 10
-    for second in ([0, 2, 1], [1, 3, 4], [3, 1, 5], [3, 4, 1], [3, 0, 5], [3, 4, 0]):
+    for second in ([0, 2, 1], [0, 9, 8, 2], [1, 3, 4], [3, 1, 5], [3, 4, 1], [3, 0, 5], [3, 4, 0]):
         assert refused("rivals move twice", twice, {"rivals": [[0, 1, 2], second]})
 
 
@@ -376,7 +393,7 @@ def _statement(random: Random, graph: ProofGraph, optimum: int) -> dict[str, Any
     statement: dict[str, dict[str, Any]] = {
         "together": {"together": [[*some(2), *weights] for _ in range(random.randint(1, 2))]},
         "apart": {"apart": [some(2)]},
-        "rivals": {"rivals": [some(3)]},
+        "rivals": {"rivals": [some(random.choice((2, 3, 3, 4)))]},
         "forced": {"forced": [some(2)]},
         "goal": {"goal": optimum + near, "joins": random.random() < 0.7, **inequalities()},
         "end": inequalities(),

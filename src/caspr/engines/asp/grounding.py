@@ -21,20 +21,21 @@ at where they are, two mentions with the same facts can be swapped in all facts,
 from them. Then it is enough to ask about two of a kind in each chain, and what is derived of these two holds
 for all.
 
-Clingo runs in a child process where there are limits or Ctrl-C must end it, as in `solve`.
+Clingo runs in a child process where there are limits or Ctrl-C must end it, as in `solve` (`answer_set`).
 """
 
 import json
 import re
-import signal
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from caspr.engines.asp.answer_set import answer_set
 from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
 from caspr.engines.asp.rule_files import EFFECTS, VOCABULARY, ParsedRule, ParsedRules, parse_rules
 from caspr.errors import EngineError, InputError, LimitError
@@ -44,8 +45,9 @@ from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.own_rules import Consequence, DerivedRules, Effect, RuleFile, consequence
 from caspr.task.solution import Partition
-from caspr.text.document import Annotation, Span
-from caspr.text.findings import Finding, note, times, warning
+from caspr.text.document import Annotation, Document, Span
+from caspr.text.findings import Finding, note, shorten, times, warning
+from caspr.text.trees import head_of, is_empty, with_tree
 
 MANY = 200_000
 """In documents with more pairs of mentions, rules about pairs are asked about the chains of solutions."""
@@ -57,10 +59,26 @@ _ORDER = re.compile(r"\bmid\(|[<>]")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _LAZY = frozenset({Effect.FORBID, Effect.TOGETHER_COST})
 """What only makes solutions dearer."""
+_COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("answer_set.py")))
+"""What runs a program in a process of its own."""
 _LINE = re.compile(r"<\w+>:(\d+):\d+(?:-\d+)?(?::\d+)?:?")
+
+_ATOM = re.compile(
+    r"caspr_derived\((\d+),(\w+)"
+    r"(?:\((?:mid\((-?\d+),(-?\d+)\))(?:,mid\((-?\d+),(-?\d+)\))?(?:,(-?\d+))?\))?\)(?: |$)"
+)
 
 Group = Sequence[Span]
 """Mentions that share a chain."""
+
+
+class _Atom(NamedTuple):
+    """A derived atom: the number of its rule, its name, and what it says of which mentions."""
+
+    number: int
+    name: str
+    mentions: tuple[Span, ...]
+    cost: int
 
 
 def derive(
@@ -76,7 +94,8 @@ def derive(
         _is_lazy(rule, parsed) for rule in parsed.about_input
     )
     derived = _run(instance, parsed, () if lazy else None, limits or Limits())
-    kept = tuple(one for one in derived if _marked(instance).issuperset(one.mentions))
+    marked = _marked(instance)
+    kept = tuple(one for one in derived if marked.issuperset(one.mentions))
     findings = list(parsed.findings)
     if len(kept) < len(derived):
         lost = times(len(derived) - len(kept), "consequence")
@@ -86,15 +105,30 @@ def derive(
     effective = {one.rule for one in kept}
     for rule in parsed.about_input:
         if rule.head in EFFECTS and rule.rule not in effective and not (lazy and _is_lazy(rule, parsed)):
-            findings.append(note("rule-idle", f"{rule.rule}: nothing derived here"))
+            findings.append(
+                note("rule-idle", f"{rule.rule}: nothing derived here{_lacking(instance, rule, parsed)}")
+            )
     program = _solution_program(instance, parsed) if parsed.about_solution else ""
     return DerivedRules(kept, tuple(files), lazy, program), tuple(findings)
 
 
-def refuse_forged(instance: Instance, files: Sequence[RuleFile]) -> None:
+def _lacking(instance: Instance, rule: ParsedRule, parsed: ParsedRules) -> str:
+    """Say which facts a rule asks for, itself or by others, that a document does not have."""
+    asks, size = set(rule.asks), 0
+    while len(asks) != size:
+        size = len(asks)
+        asks |= {one for other in parsed.about_input if other.head in asks for one in other.asks}
+    names = sorted(name for name, arity in asks if (name, arity) in VOCABULARY)
+    given = {name for name, _ in _facts(instance, frozenset(names))}
+    missing = [name for name in names if name not in given]
+    return f", since these files have no {' and no '.join(missing)}" if missing else ""
+
+
+def refuse_forged(instance: Instance, files: Sequence[RuleFile], partition: Partition = ()) -> None:
     """Refuse an instance whose rules are said to have derived something else than they do.
 
-    Where they were asked only about some pairs, they are asked about these again.
+    Where they were asked only about some pairs, they are asked about these again, and about the chains of
+    the partition that is said to break none of them.
     """
     parsed, said = parse_rules(files), set(instance.rules.consequences)
     lazy = {one for one in said if one.effect in _LAZY} if instance.rules.partial else set()
@@ -114,21 +148,30 @@ def refuse_forged(instance: Instance, files: Sequence[RuleFile]) -> None:
         raise EngineError(
             f"certificate: {one.rule} {verb} {one.effect} of {[tuple(span) for span in one.mentions]}"
         )
+    rules = replace(instance.rules, files=tuple(files), asked=())
+    if rules.partial and derive_within(instance.under(rules), partition) is not rules:
+        raise EngineError("certificate: its chains break rules, or cost more by them, than it says")
 
 
 def derive_within(instance: Instance, partition: Partition, limits: Limits | None = None) -> DerivedRules:
-    """Return the rules with what they say of pairs that share a chain; the same ones if that is known."""
+    """Return the rules with what they say of pairs that share a chain; the same ones if that is known.
+
+    What was asked of a chain need not be asked of a part of it.
+    """
     rules = instance.rules
+    asked = [frozenset(chain) for chain in partition]
+    new = [chain for chain in asked if not any(chain <= known for known in rules.asked)]
+    if not new:
+        return rules
     parsed = parse_rules(rules.files)
+    chains = [sorted(chain) for chain in new]
     alike = _are_alike(parsed)
     facts = _profiles(instance, parsed) if alike else {}
-    sample = [_sample(chain, facts) if alike else chain for chain in partition]
+    sample = [_sample(chain, facts) if alike else chain for chain in chains]
     derived = [one for one in _run(instance, parsed, sample, limits or Limits()) if one.effect in _LAZY]
     if alike:
-        derived = list(_spread(derived, partition, facts))
-    known = set(rules.consequences)
-    new = [one for one in derived if one not in known]
-    return rules.extended(new, partial=True) if new else rules
+        derived = list(_spread(derived, chains, facts))
+    return rules.extended(derived, new)
 
 
 def _marked(instance: Instance) -> frozenset[Span]:
@@ -175,7 +218,7 @@ def _by_profile(chain: Group, profiles: Mapping[Span, frozenset[str]]) -> dict[f
 
 
 def _spread(
-    derived: Iterable[Consequence], partition: Partition, profiles: Mapping[Span, frozenset[str]]
+    derived: Iterable[Consequence], partition: Sequence[Group], profiles: Mapping[Span, frozenset[str]]
 ) -> Iterator[Consequence]:
     """Say of all mentions of a chain what was derived of two that are like them."""
     homes = {span: number for number, chain in enumerate(partition) for span in chain}
@@ -210,22 +253,26 @@ def _run(
     given = () if idle else _facts(instance, asked)
     facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in given]
     facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
-    atoms = _grounded("\n".join([*lines, "#show caspr_derived/2.", *facts]), partial(_located, rules), limits)
-    tokens = len(instance.annotations[0].document.tokens)
-    derived: dict[Consequence, None] = {}
-    for number, name, arguments in atoms:
+    program = "\n".join([*lines, "#show caspr_derived/2.", *facts])
+    answer = _grounded(program, partial(_located, rules), limits)
+    return _consequences(_atoms(answer, rules), rules, len(instance.annotations[0].document.tokens))
+
+
+def _consequences(atoms: Iterable[_Atom], rules: Sequence[ParsedRule], tokens: int) -> list[Consequence]:
+    """Check what was derived, and return it in the order of rules and mentions."""
+    derived: dict[tuple[int, tuple[Span, ...], int], Consequence] = {}
+    for number, name, spans, cost in atoms:
         rule = rules[number].rule
         if name == "violated":
             raise InputError(f"{rule}: this document breaks it")
-        effect = Effect(name)
-        spans = [_mention(term) for term in arguments[: effect.mentions]]
-        if len(set(map(tuple, spans))) < effect.mentions:
+        mentions = tuple(sorted(set(spans)))
+        if len(mentions) < len(spans):
             continue  # a mention with itself: a rule without M1 != M2
-        cost = arguments[effect.mentions] if effect.costs else 0
-        one = consequence(effect, spans, cost, rule, tokens)
-        if one.cost or not effect.costs:
-            derived[one] = None
-    return sorted(derived, key=lambda one: (one.rule.file, one.rule.line, one.mentions, one.cost))
+        key = number, mentions, cost
+        if key not in derived:
+            derived[key] = consequence(Effect(name), mentions, cost, rule, tokens)
+    said = (one for one in derived.values() if one.cost or not one.effect.costs)
+    return sorted(said, key=lambda one: (one.rule.file, one.rule.line, one.mentions, one.cost))
 
 
 def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, limited: bool) -> str:
@@ -242,10 +289,6 @@ def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, limited: bool) 
     derived = f"{rule.head[0]}({','.join(rule.arguments)})"
     own = f" {rule.text}" if rule.head in parsed.asked else ""
     return f"caspr_derived({number},{derived}){' :- ' * bool(body)}{'; '.join(body)}.{own}"
-
-
-def _mention(term: Any) -> tuple[Any, ...]:
-    return tuple(term[1]) if isinstance(term, list) and term[0] == "mid" else (str(term),)
 
 
 def _located(rules: Sequence[ParsedRule], message: str) -> str:
@@ -279,16 +322,8 @@ def _term(value: Any) -> str:
 
 def _facts(instance: Instance, asked: frozenset[str]) -> Iterator[Fact]:
     """Yield the facts that rules ask about."""
-    document = instance.annotations[0].document
-    for name, facts in (
-        ("token", lambda: enumerate(document.tokens, 1)),
-        ("lower", lambda: ((number, word.lower()) for number, word in enumerate(document.tokens, 1))),
-        ("sentence", lambda: enumerate(_sentences(document.sentence_ends, len(document.tokens)), 1)),
-        ("column", partial(_columns, document.rows)),
-        ("speaker", lambda: ((t, value) for t, n, value in _columns(document.rows) if n == _SPEAKER)),
-    ):
-        if name in asked:
-            yield from ((name, tuple(fact)) for fact in facts())
+    document = _document(instance)
+    yield from (fact for name, facts in _token_facts(document) if name in asked for fact in facts())
     sentences = _sentences(document.sentence_ends, len(document.tokens)) if "in_sentence" in asked else ()
     for span in sorted(_marked(instance)):
         about: dict[str, tuple[Any, ...]] = {"span": (span, *span)}
@@ -297,13 +332,46 @@ def _facts(instance: Instance, asked: frozenset[str]) -> Iterator[Fact]:
             about |= {"text": (span, words), "lower_text": (span, words.lower())}
         if sentences:
             about["in_sentence"] = (span, sentences[span.start - 1])
+        if document.tree is not None and "head" in asked:
+            about["head"] = (span, head_of(document, range(span.start, span.end + 1)))
+        if (
+            document.tree is not None
+            and "zero" in asked
+            and all(map(partial(is_empty, document), range(span.start, span.end + 1)))
+        ):
+            about["zero"] = (span,)
         yield from ((name, arguments) for name, arguments in about.items() if name in asked)
     for number, annotation in enumerate(instance.annotations, 1):
         yield from (fact for fact in _annotation_facts(number, annotation, asked) if fact[0] in asked)
 
 
+def _document(instance: Instance) -> Document:
+    """Return the document as the first annotator has it whose file has trees, if one does, with these."""
+    documents = [with_tree(annotation.document) for annotation in instance.annotations]
+    return next((document for document in documents if document.tree is not None), documents[0])
+
+
+def _token_facts(document: Document) -> Iterator[tuple[str, Callable[[], Iterator[Fact]]]]:
+    """Yield the names of facts about tokens, and how to make them."""
+
+    def facts(name: str, rows: Callable[[], Iterable[tuple[Any, ...]]]) -> Callable[[], Iterator[Fact]]:
+        return lambda: ((name, tuple(row)) for row in rows())
+
+    words = document.tokens
+    for name, rows in (
+        ("token", lambda: enumerate(words, 1)),
+        ("lower", lambda: ((number, word.lower()) for number, word in enumerate(words, 1))),
+        ("sentence", lambda: enumerate(_sentences(document.sentence_ends, len(words)), 1)),
+        ("column", partial(_columns, document)),
+        ("speaker", partial(_speakers, document)),
+    ):
+        yield name, facts(name, rows)
+
+
 _SPEAKER = 10
 """The column of CoNLL-2012 that names the speaker."""
+_TREE_COLUMNS = 9
+"""The columns of CoNLL-U, without the last one, in which CorefUD has entities."""
 
 
 def _sentences(ends: Sequence[int], tokens: int) -> list[int]:
@@ -317,10 +385,22 @@ def _sentences(ends: Sequence[int], tokens: int) -> list[int]:
     return numbers
 
 
-def _columns(rows: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    for token, row in enumerate(rows, 1):
-        for number, value in enumerate(row.split("\t") if "\t" in row else row.split(), 1):
+def _columns(document: Document) -> Iterator[tuple[int, int, str]]:
+    """Yield token, number and value of the columns of a token's line, without those of coreference."""
+    tree = document.tree
+    lines = document.rows if tree is None else map(tree.line, range(1, len(document.tokens) + 1))
+    for token, line in enumerate(lines, 1):
+        values = line.split("\t") if "\t" in line else line.split()
+        for number, value in enumerate(values if tree is None else values[:_TREE_COLUMNS], 1):
             yield token, number, value.strip()
+
+
+def _speakers(document: Document) -> Iterator[tuple[int, str]]:
+    if document.tree is None:
+        yield from ((token, value) for token, number, value in _columns(document) if number == _SPEAKER)
+        return
+    said = ((token, document.tree.speaker(token)) for token in range(1, len(document.tokens) + 1))
+    yield from ((token, speaker) for token, speaker in said if speaker)
 
 
 def _annotation_facts(number: int, annotation: Annotation, asked: frozenset[str]) -> Iterator[Fact]:
@@ -379,22 +459,36 @@ def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
     )
 
 
-class _Atom(NamedTuple):
-    """A derived atom: the number of its rule, its name and its arguments."""
+def _atoms(answer: str, rules: Sequence[ParsedRule]) -> Iterator[_Atom]:
+    """Read the atoms of an answer set; raise `InputError` for one that is not about mentions of tokens."""
+    end = 0
+    while end < len(answer):
+        atom = _ATOM.match(answer, end)
+        if atom is None:
+            raise _odd(answer[end:], rules)
+        end = atom.end()
+        number, name, *ends, cost = atom.groups()
+        tokens = [int(token) for token in ends if token is not None]
+        spans = tuple(map(Span, tokens[::2], tokens[1::2]))
+        yield _Atom(int(number), name, spans, int(cost or 0))
 
-    number: int
-    name: str
-    arguments: list[Any]
+
+def _odd(atoms: str, rules: Sequence[ParsedRule]) -> InputError:
+    """Say what is wrong with the first of some atoms."""
+    own = atoms.split(" caspr_derived(", 1)[0].removeprefix("caspr_derived(")
+    number, derived = own.removesuffix(")").split(",", 1)
+    place, effect = rules[int(number)].rule, Effect(derived.partition("(")[0])
+    arguments = ["mid(1,3)", "mid(7,7)"][: effect.mentions] + ["2"] * effect.costs
+    return InputError(f"{place}: found {shorten(derived)}, expected such as {effect}({','.join(arguments)})")
 
 
-def _grounded(program: str, located: Callable[[str], str], limits: Limits) -> list[_Atom]:
-    """Run a program within limits and return what it derives."""
+def _grounded(program: str, located: Callable[[str], str], limits: Limits) -> str:
+    """Run a program within limits and return what it derives, in one line."""
     if limits.seconds is None and limits.megabytes is None and not limits.interruptible:
-        answer = _answer(program)
+        answer = answer_set(program)
     else:
-        command = [sys.executable, "-m", "caspr.engines.asp.grounding"]
         try:
-            lines = list(run_pipe([command], json.dumps(program), limits, success=frozenset({0})))
+            lines = list(run_pipe([_COMMAND], program, limits, success=frozenset({0})))
         except TimeOutError:
             raise LimitError(
                 "rules: deriving took longer than the time limit; allow more with --time-limit"
@@ -406,58 +500,4 @@ def _grounded(program: str, located: Callable[[str], str], limits: Limits) -> li
         answer = json.loads("".join(lines))
     if "error" in answer:
         raise InputError(located(answer["error"]))
-    return [_Atom(*atom) for atom in answer["atoms"]]
-
-
-def _answer(program: str) -> dict[str, Any]:
-    """Ground a program and return the derived atoms of its only answer set, or why there is not one."""
-    import clingo
-
-    errors: list[str] = []
-
-    def log(code: Any, message: str) -> None:
-        if code is clingo.MessageCode.RuntimeError or code is clingo.MessageCode.OperationUndefined:
-            errors.append(message)
-
-    control = clingo.Control(
-        ["--warn=none", "--warn=operation-undefined", "--models=2"], logger=log, message_limit=20
-    )
-    try:
-        control.add("base", [], program)
-        control.ground([("base", [])])
-    except RuntimeError as error:
-        return {"error": errors[0] if errors else str(error)}
-    if errors:
-        return {"error": errors[0]}
-    found: list[list[Any]] = []
-    with control.solve(yield_=True) as handle:
-        for number, model in enumerate(handle):
-            if number:
-                return {
-                    "error": "the rules have more than one answer set: they go round in a circle of `not`"
-                }
-            found = [_plain(atom) for atom in model.symbols(shown=True)]
-        if not handle.get().satisfiable:
-            return {"error": "the rules have no answer set: they go round in a circle of `not`"}
-    return {"atoms": found}
-
-
-def _plain(atom: Any) -> list[Any]:
-    number, derived = atom.arguments
-    return [number.number, derived.name, [_value(term) for term in derived.arguments]]
-
-
-def _value(term: Any) -> Any:
-    """Return a mention as its name and tokens, a number as one, anything else as text."""
-    import clingo
-
-    if term.type is clingo.SymbolType.Number:
-        return term.number
-    if term.match("mid", 2) and all(token.type is clingo.SymbolType.Number for token in term.arguments):
-        return ["mid", [token.number for token in term.arguments]]
-    return str(term)
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    sys.stdout.write(json.dumps(_answer(json.load(sys.stdin))) + "\n")
+    return answer["atoms"]

@@ -15,8 +15,9 @@ the input that they build on.
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import Any
 
@@ -35,7 +36,7 @@ VOCABULARY: dict[Signature, str] = {
     ("lower", 2): 'lower(T,"word"): the same in lower case',
     ("sentence", 2): "sentence(T,S): token T is in sentence S, numbered from 1, where files have sentences",
     ("column", 3): 'column(T,N,"NN"): column N of the line of token T, in formats with columns',
-    ("speaker", 2): 'speaker(T,"Anna"): who says token T, where CoNLL files tell',
+    ("speaker", 2): 'speaker(T,"Anna"): who says token T, where CoNLL or CorefUD files tell',
     ("mention", 4): "mention(A,Am,S,E): annotator A marked tokens S to E and calls this mention Am",
     ("cm", 3): "cm(A,C,Am): annotator A put mention Am into chain C",
     ("acmen", 3): "acmen(A,Am,M): annotator A's mention Am is the canonical mention M",
@@ -44,6 +45,8 @@ VOCABULARY: dict[Signature, str] = {
     ("text", 2): 'text(M,"the old baker")',
     ("lower_text", 2): 'lower_text(M,"the old baker"): the same in lower case',
     ("span", 3): "span(M,S,E): mention M = mid(S,E) has the tokens S to E",
+    ("head", 2): "head(M,T): token T is the head of mention M, in formats with dependency trees",
+    ("zero", 1): "zero(M): mention M is a dropped word, an empty node of CorefUD",
     ("in_sentence", 2): "in_sentence(M,N): mention M begins in sentence N",
     ("entity_type", 3): 'entity_type(A,M,"person"): the type of the chain that A put M into',
     ("entity_name", 3): 'entity_name(A,M,"Sir William"): its name',
@@ -60,6 +63,9 @@ SOLUTION: dict[Signature, str] = {
 EFFECTS: dict[Signature, Effect] = {(effect.value, effect.arity): effect for effect in Effect}
 _UNSAFE = ("#script", "#include")
 _PLACE = re.compile(r"<\w+>:(\d+):")
+_WORD = re.compile(r"I|[A-Z][a-z]\w*")
+"""Variables that look like a word of a text."""
+_NAME = re.compile(r"'*[a-z][\w']*")
 _OURS = "caspr_"
 """How predicates of the generated program begin."""
 
@@ -85,6 +91,8 @@ class ParsedRule:
     """Whether its head leaves a choice."""
     derives: frozenset[Signature] = frozenset()
     """All predicates of its head, where there are several."""
+    odd: tuple[str, ...] = ()
+    """What is allowed, but hardly meant."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,8 @@ def parse_rules(files: Sequence[RuleFile]) -> ParsedRules:
         _refuse_misplaced(rule, rule in late)
     asked = frozenset(signature for rule in rules for signature in rule.asks)
     about_input = tuple(rule for rule in rules if rule not in late)
-    return ParsedRules(about_input, tuple(late), tuple(_unknown(rules)), asked)
+    odd = (warning("odd-rule", f"{_place(rule.rule)}: {words}") for rule in rules for words in rule.odd)
+    return ParsedRules(about_input, tuple(late), (*_unknown(rules), *odd), asked)
 
 
 def _parse(file: RuleFile) -> Iterator[ParsedRule]:
@@ -133,8 +142,15 @@ def _parse(file: RuleFile) -> Iterator[ParsedRule]:
 
 
 def _as_in_file(file: RuleFile, message: str) -> str:
-    """Name the file and the line in clingo's message."""
-    return f"{file.name}:" + " ".join(_PLACE.sub(r"\1:", message).split())
+    """Name the file and the line in clingo's message, and what is forgotten most often."""
+    words = f"{file.name}:" + " ".join(_PLACE.sub(r"\1:", message).split())
+    if "unexpected EOF" in words:
+        return f"{words}: does the last rule end with a full stop?"
+    if "syntax error" in words and "'" in file.text:
+        return f'{words}: words of the text stand between double quotes, as in "she"'
+    if "syntax error" in words:
+        return f"{words}: is a comma or a full stop missing, or does a name of your own begin with a capital?"
+    return words
 
 
 def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRule | None:
@@ -155,6 +171,8 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
         raise InputError(
             f"{file.name}:{begin}: found {word}, expected rules, constraints or weak constraints"
         )
+    odd = tuple(_oddities(statement))
+    statement = _unfolded(statement)
     asks, derives = _looked_through(rule, statement)
     body = "; ".join(map(str, statement.body))
     if kind is ASTType.Minimize:
@@ -163,8 +181,81 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
                 f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level "
                 f"1, where all costs are: [{statement.weight}@1,...]"
             )
-        return ParsedRule(rule, str(statement), body=body, asks=asks, weak=True)
-    return _with_head(rule, statement, body, asks, derives)
+        return ParsedRule(rule, str(statement), body=body, asks=asks, weak=True, odd=odd)
+    return replace(_with_head(rule, statement, body, asks, derives), odd=odd)
+
+
+def _oddities(statement: Any) -> Iterator[str]:
+    """Say what in a rule means something else than people expect who write their first ones."""
+    from clingo.ast import ASTType, Transformer
+
+    variables: Counter[str] = Counter()
+    capitals: dict[str, str] = {}
+    unquoted: dict[str, None] = {}
+
+    class _Visitor(Transformer):
+        """Visits every node."""
+
+        def visit_Variable(self, variable: Any) -> Any:  # noqa: N802 - the names are clingo's
+            variables[variable.name] += 1
+            return variable
+
+        def visit_Function(self, function: Any) -> Any:  # noqa: N802
+            if function.name in ("lower", "lower_text") and len(function.arguments) == 2:
+                word = str(function.arguments[1])
+                if function.arguments[1].ast_type is ASTType.SymbolicTerm and word != word.lower():
+                    capitals[function.name] = word
+            if (function.name, len(function.arguments)) in VOCABULARY:
+                unquoted.update(dict.fromkeys(filter(_NAME.fullmatch, map(str, function.arguments))))
+            return self.visit_children(function) or function
+
+    _Visitor()(statement)
+    for word in unquoted:
+        yield f'{word} stands without double quotes: a word of the text is written "{word.strip(chr(39))}"'
+    for name, count in variables.items():
+        if count == 1 and _WORD.fullmatch(name):
+            yield f'{name} stands only once, so it is anything: a word needs quotes, "{name}"; anything is _'
+    for name, word in capitals.items():
+        yield f"{name} never has capitals: write {word.lower()} for {word}"
+    symbol = getattr(getattr(getattr(statement, "head", None), "atom", None), "symbol", None)
+    if symbol is not None and (symbol.name, len(symbol.arguments)) in EFFECTS:
+        for argument in map(str, symbol.arguments):
+            if _NAME.fullmatch(argument):
+                yield f"{argument} begins with a small letter, so it is only itself: write {argument.upper()}"
+
+
+_LINKED = "in_chain({0},{3},{1}), in_chain({0},{3},{2}), {1} < {2}"
+
+
+def _unfolded(statement: Any) -> Any:
+    """Say `linked(A,M1,M2)` in other words, so that clingo need not be given all links one by one."""
+    from clingo import ast
+
+    literals: list[Any] = []
+    for number, literal in enumerate(statement.body):
+        variables = _linked_variables(literal)
+        if not variables:
+            literals.append(literal)
+            continue
+        names = [f"CASPR_{number}{place}" if name == "_" else name for place, name in enumerate(variables)]
+        ast.parse_string(
+            f":- {_LINKED.format(*names, f'CASPR_{number}')}.",
+            lambda parsed: literals.extend(parsed.body if parsed.ast_type is ast.ASTType.Rule else ()),
+        )
+    return statement.update(body=literals)
+
+
+def _linked_variables(literal: Any) -> list[str]:
+    """Return the three variables of a body literal such as `linked(A,M1,M2)`; none for all others."""
+    from clingo.ast import ASTType, Sign
+
+    atom = getattr(literal, "atom", None)
+    symbol = getattr(atom, "symbol", None)
+    if symbol is None or symbol.ast_type is not ASTType.Function or literal.sign != Sign.NoSign:
+        return []
+    plain = all(term.ast_type is ASTType.Variable for term in symbol.arguments)
+    named = symbol.name == "linked" and len(symbol.arguments) == 3
+    return [term.name for term in symbol.arguments] if named and plain else []
 
 
 def _with_head(

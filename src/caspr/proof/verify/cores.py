@@ -61,7 +61,7 @@ class ProvenCore:
     def of(cls, graph: ProofGraph, component: set[int], row: Sequence[int]) -> "ProvenCore":
         """Read nodes and weights."""
         weights = dict(zip(row[::2], row[1::2], strict=True))
-        require(2 * len(weights) == len(row) > 2 and min(weights.values()) > 0, "a core has no weights")
+        require(2 * len(weights) == len(row) and min(weights.values()) > 0, "a core has no weights")
         require(weights.keys() <= component, "a core is not in one component")
         return cls(graph, component, weights)
 

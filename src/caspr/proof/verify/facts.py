@@ -31,18 +31,18 @@ class Facts:
         return 0 if self.instance.is_free(first, second) else self.instance.price(first, second).extra
 
     def may_join(self, first: Span, second: Span) -> bool:
-        """Return whether votes and rules' links let two mentions share a chain."""
-        return self.instance.is_free(first, second) or self.instance.price(first, second).allowed
+        """Return whether votes and rules' links let two mentions share a chain that need not."""
+        return self.instance.price(first, second).allowed
 
     def linked(self, mention: Span) -> Mentions:
         """Return the mentions that an annotator linked with one and that may exist."""
         return frozenset(self.instance.neighbours(mention)) & self.allowed
 
     def ruled(self, mentions: Collection[Span]) -> set[Span]:
-        """Return those of some mentions that rules' costs with others of them distinguish."""
+        """Return what mentions rules charge together with others of some, and all that they charge alone."""
         pairs = self.instance.rules.pairs_within(mentions)
-        alone = self.instance.chain_gains.keys() & mentions if self.instance.chain_gains else ()
-        return {span for pair in pairs if self.may_join(*pair) for span in pair}.union(alone)
+        charged = {span for pair in pairs if self.may_join(*pair) for span in pair}
+        return charged.union(self.instance.chain_gains)
 
     @cached_property
     def allowed(self) -> Mentions:

@@ -77,7 +77,7 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
             reserved |= absent
             gain = _bound_part(facts, own, conflicts, part["proof"], demands, homes)
             if gain is not None:
-                gain += _gain_alone(facts, own, homes, assumed)
+                gain += _gain_alone(facts, own, homes)
         parts.append(mentions)
         gains.append(gain)
     _check_parts(facts, parts, scope, assumed)
@@ -101,7 +101,7 @@ def _check_markers(
 
     Return for each of these mentions its node and that of its marker.
     """
-    where = {node[0]: number for number, node in enumerate(nodes) if len(node) == 1}
+    where = {node[0]: number for number, node in enumerate(nodes)}
     for mention in markers:
         require(
             mention in where and mention in facts.instance.chain_gains,
@@ -113,9 +113,7 @@ def _check_markers(
     return {mention: (where[mention], len(nodes) + number) for number, mention in enumerate(markers)}
 
 
-def _gain_alone(
-    facts: Facts, nodes: list[Node], markers: Mapping[Span, NodePair], assumed: Assumptions
-) -> int:
+def _gain_alone(facts: Facts, nodes: list[Node], markers: Mapping[Span, NodePair]) -> int:
     """Return what mentions that are nodes gain by being in a chain, as far as nothing else counts it.
 
     One that loses by it and has no marker may do so unseen; that makes the bound weaker, not wrong.
@@ -124,8 +122,8 @@ def _gain_alone(
     for node in nodes:
         if len(node) == 1:
             gain = facts.instance.chain_gains.get(node[0], 0)
-            chained = len(assumed.bundles.get(node[0], ())) > 1 or node[0] in facts.instance.demands
-            total += gain if gain > 0 or chained or node[0] in markers else 0
+            counts = gain > 0 or node[0] in facts.instance.demands or node[0] in markers
+            total += gain if counts else 0
     return total
 
 
@@ -215,7 +213,7 @@ def _check_independence(facts: Facts, parts: list[Mentions], outside: Mentions) 
     home = {mention: number for number, mentions in enumerate(parts) for mention in mentions}
     for first, second in facts.instance.rules.pairs_within(outside.union(home)):
         together = first in home and home[first] == home.get(second)
-        gains = facts.may_join(first, second) and facts.instance.own_gain(first, second) > 0
+        gains = facts.instance.own_gain(first, second) > 0
         require(together or not gains, "a pair that gains by a rule is not within a part")
 
 
@@ -238,8 +236,8 @@ def _graph(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> ProofGraph:
     """Compute the gains between the nodes of a part, and who is forbidden.
 
     Where everybody saw the same, all pairs that nobody linked gain the same, so only those are listed that
-    share an annotator's chain. No pair across nodes is free: enforced links are inside bundles, and bundles
-    inside nodes.
+    share an annotator's chain. If votes allow these, they forbid no pair; if not, what is not listed is
+    forbidden. No pair across nodes is free: enforced links are inside bundles, and bundles inside nodes.
     """
     instance = facts.instance
     classes = [classes_of(instance, node) for node in nodes]
@@ -260,14 +258,10 @@ def _graph(facts: Facts, nodes: list[Node], conflicts: Conflicts) -> ProofGraph:
         ]
         if all(price.allowed for price, _ in prices):
             graph.put(u, v, sum(price.gain * count for price, count in prices))
-        else:
-            graph.forbid(u, v)
     for u, v in _ruled(facts, nodes):
         pairs_of_mentions = list(product(nodes[u], nodes[v]))
         if all(facts.may_join(*pair) for pair in pairs_of_mentions):
             graph.put(u, v, sum(instance.own_gain(*pair) for pair in pairs_of_mentions))
-        else:
-            graph.forbid(u, v)
     for u, v in _kept_apart(facts, nodes, conflicts):
         graph.forbid(u, v)
     return graph

@@ -22,11 +22,11 @@ optimum has them apart.
 
 **cores**: sets of nodes with weights that *every* optimum holds together (`cores`).
 
-**rivals** u, v, r: v and r forbid each other and otherwise the same nodes, and u allows both. If moving v to
-u as above gains, r not counted, every optimum has v or r beside u. If it is r, the two can swap places, which
-changes the value by at least w_uv - w_ur - sum of |w_vk - w_rk| over k other than u. If that is not negative,
-*some* optimum has v beside u. A swap moves v and r only, so several of these hold at once if none moves what
-another moves or moves to.
+**rivals** u, v, r, ...: v and every r forbid each other and otherwise the same nodes, and u allows them: no
+two of them share a cluster. If moving v to u as above gains, no r counted, every optimum has v or an r beside
+u. If it is an r, the two can swap places, which changes the value by at least w_uv - w_ur - sum of
+|w_vk - w_rk| over k other than u. If that is not negative for any r, *some* optimum has v beside u. A swap
+moves v and an r only, so several of these hold at once if none moves what another moves or moves to.
 
 **forced**: a home whose demand has only one partner left is with it in every clustering that meets it.
 
@@ -83,7 +83,7 @@ of the greatest common divisor of all gains and costs, so the bound is rounded d
 name nodes that became one (x = 1 between them) and nodes that are not there (x = 0).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import gcd
@@ -446,8 +446,8 @@ class _Moves:
             )
         return self.known[key]
 
-    def spare(self, u: int, v: int, weights: Sequence[int], rival: int | None = None) -> int:
-        """Return by how much five changes gain more than they can lose; a rival is left out."""
+    def spare(self, u: int, v: int, weights: Sequence[int], rivals: Collection[int] = ()) -> int:
+        """Return by how much five changes gain more than they can lose; rivals are left out."""
         graph, (a, b, p, x, y) = self.graph, weights
         inside = self.component(u)
         require(v in inside and u != v, "a rule is about nodes of two components")
@@ -455,7 +455,7 @@ class _Moves:
         require(gain is not None, "a rule is about a forbidden pair")
         assert gain is not None
         listed = ((graph.rows[u].keys() | graph.rows[v].keys()) & inside) - {u, v}
-        loss = sum(self._loss(u, v, k, weights) for k in listed if k != rival)
+        loss = sum(self._loss(u, v, k, weights) for k in listed if k not in rivals)
         if graph.common is not None:
             size = sum(graph.sizes[k] for k in inside) - sum(graph.sizes[k] for k in (*listed, u, v))
             of_u, of_v = graph.common * graph.sizes[u], graph.common * graph.sizes[v]
@@ -510,13 +510,13 @@ def _put_cores(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
 def _put_rivals(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
     """Join the pairs of which some optimum has all together."""
     moves, moved, hosts = _Moves(graph), set[int](), set[int]()
-    for u, v, rival in rows:
-        require(moved.isdisjoint({u, v, rival}) and hosts.isdisjoint({v, rival}), "rivals move twice")
-        require(rival in moves.component(u) - {u, v}, "a rival is not there")
-        require(graph.gain(v, rival) is None, "rivals do not forbid each other")
-        require(moves.spare(u, v, (0, 1, 0, 0, 0), rival) > 0, "a rule does not put two nodes together")
-        require(moves.may_swap(u, v, rival), "rivals may not swap")
-        moved |= {v, rival}
+    for u, v, *rivals in rows:
+        require(moved.isdisjoint({u, v, *rivals}) and hosts.isdisjoint({v, *rivals}), "rivals move twice")
+        require(moves.component(u) - {u, v} >= {*rivals}, "a rival is not there")
+        require(all(graph.gain(v, rival) is None for rival in rivals), "rivals do not forbid each other")
+        require(moves.spare(u, v, (0, 1, 0, 0, 0), rivals) > 0, "a rule does not put two nodes together")
+        require(all(moves.may_swap(u, v, rival) for rival in rivals), "rivals may not swap")
+        moved |= {v, *rivals}
         hosts.add(u)
     return _joined(graph, rows)
 
