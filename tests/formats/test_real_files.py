@@ -400,7 +400,7 @@ class TestGolds:
         allowed = caspr("adjudicate", *paths[:3], "--allow-gold")
         assert allowed.code == 0
         assert caspr("settings", "--try", "", *paths[:3], "--allow-gold").code == 0
-        assert "disagreements" in caspr.fails("weigh", *paths[:3], "--allow-gold")
+        assert "1 gold of earlier adjudications" in caspr("weigh", *paths[:3], "--allow-gold").err
         assert "1 gold of earlier adjudications counted as votes: gold" in allowed.err
         paths[3].write_bytes(paths[2].read_bytes())
         assert "note: d: 2 golds of earlier adjudications" in caspr("adjudicate", *paths[2:]).err

@@ -12,7 +12,7 @@ from caspr.errors import FormatError
 from caspr.formats import review_file
 from caspr.review.exports import export, report
 from caspr.review.operations import OperationError
-from caspr.review.project.annotators import add_annotations, by_key
+from caspr.review.project.annotators import AnnotatorChanges, by_key, change_annotators
 from caspr.review.session import ReviewSession
 from caspr.task.decisions import Statement, StatementKind, follow_names
 from caspr.text.document import Annotation, Chain, Document, Span
@@ -208,6 +208,6 @@ def test_a_name_stays_when_an_annotator_is_added(session: ReviewSession) -> None
     do(session, do="name", chain=home(session, "1-1"), name="Sir William")
     session.close()
     late = annotation("Carla", [[(1, 1), (2, 2)], [(3, 3), (4, 4)]])
-    [addition] = add_annotations(session.store.path, by_key([[late]]), "Ann")
-    assert addition.added == ("Carla",)
+    changes = AnnotatorChanges(by_key([[late]]))
+    assert change_annotators(session.store.path, changes, "Ann") == ["doc: Carla added"]
     assert names(reopened(session.store.path)) == {"1-1": ("Sir William", "")}

@@ -84,6 +84,7 @@ def test_what_is_edited_by_hand_is_the_editors(path: Path) -> None:
     session.poll()
     assert sorted(authors(session)) == [
         ("“1 2” and “4” in chain 1", "Ann"),
+        ("“4” and “7” held as one entity", "Ann"),
         ("“5” absent", "editor"),
         ("“7” in chain 1", "editor"),
     ]

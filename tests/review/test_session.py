@@ -10,7 +10,7 @@ import pytest
 from caspr.adjudication import adjudicate_document
 from caspr.errors import ContradictionError, InputError, OutputError
 from caspr.formats import review_file
-from caspr.review import session as session_module
+from caspr.review import documents
 from caspr.review.operations import OperationError
 from caspr.review.session import ReviewSession, StaleError, Store, open_annotations
 from caspr.task.limits import Limits
@@ -405,9 +405,15 @@ def proven(session: ReviewSession) -> bool:
     return history is not None and history.snapshot.optimal
 
 
+def answer_within(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Set how long an operation searches before it is answered."""
+    monkeypatch.setattr(documents, "ANSWER_WITHIN", seconds)
+    monkeypatch.setattr(documents, "PER_MENTION", 0.0)
+
+
 def test_a_refused_operation_does_not_end_the_search(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = uncertain(path)
-    monkeypatch.setattr(session_module, "ANSWER_WITHIN", 0.0)
+    answer_within(monkeypatch, 0.0)
     until(lambda: session._worker.idle)
     monkeypatch.setattr(session, "_run_background", lambda *numbers: None)
     assert do(session, do="apart", mentions=["1-1", "2-2"])["working"]
@@ -421,7 +427,7 @@ def test_a_result_after_an_edit_outside_is_improved(path: Path, monkeypatch: pyt
     session = uncertain(path)
     do(session, do="apart", mentions=["1-1", "2-2"])
     until(lambda: session._worker.idle)
-    monkeypatch.setattr(session_module, "ANSWER_WITHIN", 0.0)
+    answer_within(monkeypatch, 0.0)
     path.write_bytes(path.read_bytes().replace(b"# caspr apart:", b"# caspr together:"))
     session.poll()
     until(lambda: proven(session))
@@ -430,14 +436,14 @@ def test_a_result_after_an_edit_outside_is_improved(path: Path, monkeypatch: pyt
 def test_a_search_that_takes_longer_continues_and_can_be_cancelled(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_module, "ANSWER_WITHIN", 0.0)
+    answer_within(monkeypatch, 0.0)
     session = uncertain(path)
     update = do(session, do="apart", mentions=["1-1", "2-2"])
     assert update["working"] or update["cost"]["status"] == "optimal"
     session.cancel(0)
     assert not session.state(0)["working"]
     do(session, do="undo")
-    monkeypatch.setattr(session_module, "ANSWER_WITHIN", 60.0)
+    answer_within(monkeypatch, 60.0)
     assert do(session, do="together", mentions=["1-1", "2-2"])["cost"]["status"] == "optimal"
 
 

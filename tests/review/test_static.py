@@ -36,7 +36,9 @@ def test_every_import_exists_and_every_export_is_imported() -> None:
 
 def test_every_module_is_loaded() -> None:
     loaded: set[Path] = set()
-    waiting = [STATIC / "app.js", STATIC / "project.js"]
+    templates = (STATIC.parent / "templates").glob("*.html")
+    named = (re.findall(r'type="module" src="/static/([^"]+)"', path.read_text()) for path in templates)
+    waiting = [(STATIC / name).resolve() for names in named for name in names]
     while waiting:
         path = waiting.pop()
         if path not in loaded and path.suffix == ".js" and path.is_file():

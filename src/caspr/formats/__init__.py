@@ -13,6 +13,7 @@ from caspr.formats.naming import annotator_names, refuse_twice
 from caspr.formats.registry import FORMATS, detect, gold_files, made_below, output_format, render
 from caspr.formats.sources import read_all, read_one
 from caspr.storage import write_all
+from caspr.text.arguments import annotations_of, path_of
 from caspr.text.document import Annotation
 
 __all__ = ["FORMATS", "annotator_names", "detect", "gold_files", "read", "read_all", "refuse_twice", "write"]
@@ -32,8 +33,13 @@ def read(
     returned. The format is found by content unless it is given, and `layer` and `relations` are those of
     the command line.
     """
-    options = ReadOptions(layer, tuple(relations))
-    return read_one(Path(path), annotator, format=format, options=options)
+    source = path_of(path, "caspr.read")
+    return read_one(source, annotator, format=format, options=read_options(layer, relations))
+
+
+def read_options(layer: str | None, relations: Sequence[str]) -> ReadOptions:
+    """Make what readers are told from what a Python program passes; a text is one relation."""
+    return ReadOptions(layer, (relations,) if isinstance(relations, str) else tuple(relations))
 
 
 def write(annotations: Iterable[Annotation], path: str | Path, *, format: str | None = None) -> None:
@@ -41,7 +47,6 @@ def write(annotations: Iterable[Annotation], path: str | Path, *, format: str | 
 
     Without a format it is that of the file's name, else the one the first document was read from.
     """
-    every = list(annotations)
-    target = Path(path)
+    every, target = annotations_of(annotations, "caspr.write"), path_of(path, "caspr.write")
     files = render(every, target, format=format or output_format(every, target))
     write_all(files, below=made_below(target, files))

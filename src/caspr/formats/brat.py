@@ -44,7 +44,7 @@ from caspr.formats.text_layer import (
     unread_relations,
 )
 from caspr.storage import decode, read_bytes, read_text
-from caspr.text.document import Annotation, Chain, Document
+from caspr.text.document import Annotation, Chain, Document, Flag, Mark
 from caspr.text.findings import Finding, times, warning
 from caspr.text.grouping import Groups
 
@@ -440,7 +440,7 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     layout = annotation.document.layout
     gone = count_unused(annotation, layout.marked) if isinstance(layout, BratLayout) else 0
     named = isinstance(layout, BratLayout) and layout.convention == "types"
-    others = lost(annotation, labels=True, gaps=True, names=named, types=True)
+    others = lost(annotation, labels=True, gaps=True, names=named, types=True, flags=True)
     return (*lost_empty(annotation, "brat"), *others, *removed_mentions(annotation, gone))
 
 
@@ -460,6 +460,7 @@ def _write_ann(annotation: Annotation, text: str) -> str:
     fresh = new_id("T", set(taken))
     written: list[str] = []
     chains: list[list[str]] = []
+    flagged: list[tuple[str, Flag]] = []
     used: set[str] = set()
     for chain, mentions in plan(annotation, layout.marked, types=True):
         ids = []
@@ -474,20 +475,31 @@ def _write_ann(annotation: Annotation, text: str) -> str:
             written.append(_mention_line(id, type or mention.label, mention.pieces, text))
             ids.append(id)
         chains.append(ids)
+        flagged += _flagged(annotation, chain, ids)
     kept, links = _links(layout, chains, set(taken))
     gone = _gone(layout, used | {id for ids in chains for id in ids}, kept)
     old = [line for line in layout.text.replace("\r\n", "\n").split("\n") if line and not _refers(line, gone)]
     kept_lines = [line for line in old if not GOLD_NOTE.fullmatch(line)]
-    gold = list(_gold_note(chains, kept_lines)) if annotation.adjudicated else []
-    return "".join(f"{line}\n" for line in (*kept_lines, *written, *links, *gold))
+    notes = [f"AnnotatorNotes {id}\t{flag}" for id, flag in flagged]
+    if annotation.adjudicated:  # brat has no other place for it than a note on a mention
+        notes += [f"CasprGold {id}\tthe result of an adjudication" for ids in chains[:1] for id in ids[:1]]
+    said = _numbered(dict.fromkeys(notes), kept_lines)
+    return "".join(f"{line}\n" for line in (*kept_lines, *written, *links, *said))
 
 
-def _gold_note(chains: Sequence[Sequence[str]], lines: Iterable[str]) -> Iterator[str]:
-    """Say on the first mention that this is a gold: brat has no other place for it."""
+def _flagged(annotation: Annotation, chain: Chain, ids: Sequence[str]) -> Iterator[tuple[str, Flag]]:
+    """Yield the flags of the mentions of a chain, which are written under some ids."""
+    for mention, id in zip(chain.mentions, ids, strict=True):
+        for flag in annotation.marks.get(mention, Mark()).flags:
+            yield id, flag
+
+
+def _numbered(notes: Iterable[str], lines: Sequence[str]) -> Iterator[str]:
+    """Yield notes that are not in a file yet, under numbers that it does not have."""
     taken = {line.partition("\t")[0] for line in lines}
-    number = next(number for number in count(1) if f"#{number}" not in taken)
-    for id in (id for ids in chains[:1] for id in ids[:1]):
-        yield f"#{number}\tCasprGold {id}\tthe result of an adjudication"
+    there = {line.partition("\t")[2] for line in lines}
+    free = (f"#{number}" for number in count(1) if f"#{number}" not in taken)
+    yield from (f"{next(free)}\t{note}" for note in notes if note not in there)
 
 
 def _type(chain: Chain, mention: Marked, layout: BratLayout) -> str:

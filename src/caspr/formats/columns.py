@@ -462,6 +462,12 @@ def read_column(
 
 def write_column(document: Document, chains: Iterable[Chain], owner: str) -> Column:
     """Write chains as a column, or refuse what could not be read back."""
+    kept, aliases = split_crossing(checked(document, chains, owner))
+    return Column(render(kept, len(document.tokens)), aliases)
+
+
+def checked(document: Document, chains: Iterable[Chain], owner: str) -> list[Chain]:
+    """Return the chains that a column of a document has, or refuse what could not be read back."""
     todo = [chain for chain in chains if chain.mentions]
     refuse = partial(_refuse, f"cannot write {quoted(document.title)} of {quoted(owner)}")
     seen: set[str] = set()
@@ -474,8 +480,7 @@ def write_column(document: Document, chains: Iterable[Chain], owner: str) -> Col
         for span in chain.mentions:
             if not 1 <= span.start <= span.end <= len(document.tokens):
                 refuse(f"mention {tuple(span)} is outside its {len(document.tokens)} tokens")
-    kept, aliases = split_crossing(todo)
-    return Column(render(kept, len(document.tokens)), aliases)
+    return todo
 
 
 def alias_lines(aliases: Mapping[str, str], column: int | None = None) -> list[str]:

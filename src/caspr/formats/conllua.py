@@ -27,7 +27,7 @@ from pathlib import Path
 from caspr.errors import FormatError, OutputError
 from caspr.formats.columns import GOLD_LINE, Line, entity_lines, is_gold, read_entities, with_entities
 from caspr.formats.corefud import NEWDOC, cut_documents, hull, newdoc_line, sentence_prefix
-from caspr.formats.format import Each, Format, ReadOptions, quoted, removed_mentions, whole
+from caspr.formats.format import Each, Format, ReadOptions, lost_flags, quoted, removed_mentions, whole
 from caspr.formats.naming import keep_ids, name_and_part
 from caspr.formats.text_layer import Marked, assemble, join, whole_words, widened
 from caspr.storage import read_text
@@ -370,7 +370,8 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
         stale = [
             note("stale-layers", message, count=len(annotation.document.layers), where=annotation.annotator)
         ]
-    return (*widened(annotation), *removed_mentions(annotation, gone), *stale)
+    removed = removed_mentions(annotation, gone)
+    return (*widened(annotation), *removed, *stale, *lost_flags(annotation, ()))
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001

@@ -53,7 +53,15 @@ from caspr.formats.columns import (
     with_entities,
 )
 from caspr.formats.conll import moved_findings
-from caspr.formats.format import Each, Format, ReadOptions, quoted, removed_mentions, whole
+from caspr.formats.format import (
+    Each,
+    Format,
+    ReadOptions,
+    lost_flags,
+    quoted,
+    removed_mentions,
+    whole,
+)
 from caspr.formats.naming import keep_ids, name_and_part, with_number
 from caspr.formats.text_layer import (
     EntityFacts,
@@ -84,6 +92,8 @@ TYPES = frozenset(
 """The types of entities that CorefUD knows: validators refuse any other as `etype`."""
 CONFIDENCE = "Confidence"
 """The item of the last column that says how sure a gold is about the mention that begins at the word."""
+FLAG = "Flag"
+"""The item that says what the adjudicator flagged that mention as."""
 _LISTED = 30
 """How many relations that are not written are listed."""
 _RELATIONS = ("Bridge", "SplitAnte")
@@ -257,6 +267,7 @@ def _cell(closings: _Items, openings: _Items, singles: _Items) -> str:
     return "".join(text for _, _, text in ordered)
 
 
+_SPEAKER = re.compile(r"#\s*speaker\s*=\s*(.*?)\s*")
 ORDER: tuple[str, ...] = ("eid", "etype", "head", "other")
 NEWDOC = re.compile(r"# *newdoc(?:\s+id\s*=\s*(.*?))?\s*")
 GLOBAL = re.compile(r"# *global\.Entity\s*=\s*(\S+)\s*")
@@ -282,6 +293,16 @@ class CorefudLayout:
         """Return what the trees say of a token."""
         columns = self.line(token).split("\t")
         return TreeRow(columns[0], columns[6], columns[7], columns[8])
+
+    def speaker(self, token: int) -> str:
+        """Return the speaker that the comments of a token's sentence name."""
+        for line in reversed(self.lines[: self.rows[token - 1]]):
+            if not line.strip():
+                break
+            said = _SPEAKER.fullmatch(line)
+            if said:
+                return said[1]
+        return ""
 
 
 def layout_of(document: Document, mentions: Iterable[Span] = (), prefix: str = "") -> CorefudLayout:
@@ -691,7 +712,7 @@ def losses(annotation: Annotation) -> tuple[Finding, ...]:
     plan = _plan(whole, layout_of(whole.document, whole.mentions))
     crossing = moved_findings(whole, plan.parts, plan.aliases)
     odd = (*crossing, *widened(annotation), *covered, *removed, *_dropped(plan, annotation.annotator))
-    return (*odd, *across, *made_up)
+    return (*odd, *across, *made_up, *lost_flags(annotation, _of_one_mention(annotation)))
 
 
 def _dropped(plan: "_Plan", annotator: str) -> Iterator[Finding]:
@@ -777,12 +798,14 @@ def _write_one(annotation: Annotation, layout: CorefudLayout, texts: Sequence[st
     cells = render(plan.entities, layout.order, len(annotation.document.tokens))
     lines = [line for line in texts if not line.startswith("# caspr ")]
     moved = len(layout.lines) - len(lines)
-    unsure = _unsure(annotation)
+    unsure, flagged = _unsure(annotation), _flagged(annotation)
     for token, (row, cell) in enumerate(zip(layout.rows, cells, strict=True), 1):
         columns = lines[row - moved].split("\t")
         columns[9] = _with_entity(columns[9], cell, plan.relations.get(token, {}))
         if token in unsure:
             columns[9] = _with_item(columns[9], CONFIDENCE, f"{unsure[token]:.2f}")
+        if token in flagged:
+            columns[9] = _with_item(columns[9], FLAG, flagged[token])
         lines[row - moved] = "\t".join(columns)
     head = next((n for n, line in enumerate(lines) if not line.startswith("#") or "newpar" in line), 0)
     gold = [GOLD_LINE] if annotation.adjudicated else []
@@ -805,6 +828,30 @@ def _unsure(annotation: Annotation) -> dict[int, float]:
         if starts[span.start] == 1 and support is not None and support.against and not support.decided:
             unsure[span.start] = support.confidence
     return unsure
+
+
+def _flagged(annotation: Annotation) -> dict[int, str]:
+    """Return the flags of the mention that begins at a token, where only one does."""
+    carried = _of_one_mention(annotation)
+    return {
+        span.start: "; ".join(_escaped(str(flag)) for flag in annotation.marks[span].flags)
+        for span in carried
+        if span in annotation.marks and annotation.marks[span].flags
+    }
+
+
+def _of_one_mention(annotation: Annotation) -> set[Span]:
+    starts = Counter(span.start for span in annotation.mentions)
+    return {span for span in annotation.mentions if starts[span.start] == 1}
+
+
+def _escaped(text: str) -> str:
+    """Write a text as part of an item of the last column.
+
+    >>> _escaped("a|b; 100 %")
+    'a%7Cb%3B 100 %25'
+    """
+    return "".join(f"%{ord(letter):02X}" if letter in "%|;\t\n" else letter for letter in text)
 
 
 def _renamed(chains: Sequence[Chain], layout: CorefudLayout, free: Callable[[str], bool]) -> list[Chain]:

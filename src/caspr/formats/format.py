@@ -10,13 +10,13 @@ After the record comes what several formats need: how text from a file is shown 
 findings about what a format cannot carry of an annotation (`lost` and others), made before it is written.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from caspr.errors import FormatError
-from caspr.text.document import Annotation
+from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times, warning
 
 
@@ -32,6 +32,14 @@ class ReadOptions:
     """Whether annotators of a project archive who have not finished are read, too."""
     allow_gold: bool = False
     """Whether golds of earlier adjudications may vote beside annotators."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read."""
+
+    format: str | None = None
+    options: ReadOptions = field(default_factory=ReadOptions)
 
 
 Files = Mapping[str, str | bytes]
@@ -182,12 +190,14 @@ def lost(
     names: bool = False,
     types: bool = False,
     edges: bool = False,
+    flags: bool = False,
 ) -> Iterator[Finding]:
     """Count what of an annotation is not written, apart from what the format can express.
 
-    That may be labels and gaps of mentions, names and types of entities, and words without characters at the
-    edges of mentions.
+    That may be labels and gaps of mentions, names and types of entities, words without characters at the
+    edges of mentions, and flags.
     """
+    yield from lost_flags(annotation, annotation.mentions if flags else ())
     annotator = annotation.annotator
     marks = [(span, mark) for span, mark in annotation.marks.items() if span in annotation.mentions]
     if not labels and (count := sum(bool(mark.label) for _, mark in marks)):
@@ -210,6 +220,14 @@ def lost(
         yield note(
             "lost-types", f"{times(count, 'type')} of entities not written", count=count, where=annotator
         )
+
+
+def lost_flags(annotation: Annotation, carried: Collection[Span]) -> Iterator[Finding]:
+    """Count the flags of mentions that are not written; those of some mentions are `carried`."""
+    count = sum(len(mark.flags) for span, mark in annotation.marks.items() if span not in carried)
+    if count:
+        message = f"{times(count, 'flag')} of mentions not written"
+        yield note("lost-flags", message, count=count, where=annotation.annotator)
 
 
 def removed_mentions(annotation: Annotation, count: int) -> Iterator[Finding]:

@@ -53,19 +53,21 @@ def _lines(annotation: Annotation) -> Iterator[dict[str, Any]]:
     for chain in annotation.all_chains:
         for span in chain.mentions:
             homes.setdefault(span, []).append(chain)
-    for span in sorted({*homes, *annotation.support}):
+    flagged = {span for span, mark in annotation.marks.items() if mark.flags}
+    for span in sorted({*homes, *annotation.support, *flagged}):
         for home in homes.get(span, [None]):
             yield _mention(annotation, span, home)
 
 
 def _mention(annotation: Annotation, span: Span, chain: Chain | None) -> dict[str, Any]:
     support = annotation.support.get(span)
-    mark = annotation.marks.get(span) if chain is not None else None
+    mark = annotation.marks.get(span)
     known = {
         "name": chain.name if chain else "",
         "type": chain.type if chain else "",
         "label": mark.label if mark else "",
         "pieces": [list(piece) for piece in mark.pieces] if mark else [],
+        "flags": [{"flag": flag.name, "note": flag.text} for flag in mark.flags] if mark else [],
     }
     return {
         "start": span.start,

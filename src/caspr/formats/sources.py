@@ -39,6 +39,8 @@ from caspr.formats.registry import (
     recognise,
     with_format,
 )
+from caspr.formats.review_file.project import NAME as PROJECT
+from caspr.formats.review_file.project import is_project, read_project
 from caspr.storage import read_bytes
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, note, times, warning
@@ -97,6 +99,9 @@ def read_files(paths: Iterable[Path]) -> list[Path]:
     """Return all files that are read when these are given, so that none of them is written to."""
     files: list[Path] = []
     for path in paths:
+        if is_project(path):  # what was exported into its folder is not read
+            files += (path / PROJECT, *(path / document.file for document in read_project(path).documents))
+            continue
         name = by_suffix(path)
         folder = path.parent if name and FORMATS[name].project_suffixes else path
         inside = [file for file in folder.rglob("*") if file.is_file()] if folder.is_dir() else []

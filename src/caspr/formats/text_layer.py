@@ -460,7 +460,7 @@ def _joined(annotation: Annotation, starts: set[int], ends: set[int]) -> Annotat
 
     chains = [chain.over(map(moved, chain.mentions)) for chain in annotation.all_chains]
     marks = {
-        moved(span): Mark(mark.label, tuple(map(moved, mark.pieces)))
+        moved(span): replace(mark, pieces=tuple(map(moved, mark.pieces)))
         for span, mark in annotation.marks.items()
         if span in annotation.mentions
     }

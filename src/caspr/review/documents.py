@@ -13,7 +13,8 @@ from typing import Any
 
 from caspr.errors import ContradictionError, InputError
 from caspr.formats import review_file
-from caspr.review.history import History, Step, count_answers, kept_line
+from caspr.formats.review_file.statements import answers_by_person, number_of_acts
+from caspr.review.history import History, Step, kept_line
 from caspr.review.questions.queue import Queue
 from caspr.review.record import DamagedError, Line, Record, change_line, digest_of
 from caspr.review.solver import Snapshot, Solver
@@ -124,6 +125,14 @@ class ReviewDocument:
         self.history, self._solver = history, history.solver
         self.text = history.text(history.snapshot)
 
+    def take(self, step: Step, *, working: bool = False) -> dict[str, Any]:
+        """Commit a step whose text is in the file, and return the update for the page."""
+        assert self.history is not None
+        if step.solver is not None:
+            [self.review] = review_file.parse(self.text, self.document.source)
+            self._solver = step.solver
+        return self.history.commit(step, working=working)
+
     def record_step(self, step: Step, text: str) -> Callable[[], None]:
         """Write a step to the record before the file gets its text; return what takes that back."""
         history, record = self.history, self.record
@@ -150,6 +159,7 @@ class ReviewDocument:
         """Return one row of the list of documents; what needs optimising is `None` before it."""
         review = self.review
         decisions, entries, done = review.decisions, len(review.decided), review.done
+        notes = review.notes
         known: dict[str, Any] = {"chains": None, "value": None, "optimal": None, "version": self.version}
         queue = Queue(self.solver) if self.history is None else self.history.queue
         snapshot = Snapshot(review.decided, (), review.gold.all_chains, 0, 0, Costs())
@@ -157,6 +167,7 @@ class ReviewDocument:
         if self.history is not None:
             snapshot = self.history.snapshot
             decisions, entries, done = snapshot.decisions, len(snapshot.entries), snapshot.done
+            notes = tuple(note for _, note in snapshot.notes)
             made = [entry.made for entry in snapshot.entries if entry.made is not None]
             known = {"chains": len(snapshot.chains), "value": snapshot.value, "optimal": snapshot.optimal}
             known["version"] = self.history.version
@@ -164,15 +175,17 @@ class ReviewDocument:
         return {
             "title": self.document.title,
             "tokens": len(self.document.tokens),
-            "annotators": len(self.review.annotations),
+            "annotators": tuple(annotation.annotator for annotation in self.review.annotations),
             "decisions": entries,
             "status": "done" if done else "in work" if entries else "open",
             "by": last.who,
             "at": last.when,
-            "answers": count_answers(snapshot.entries),
+            "answers": number_of_acts(snapshot.entries),
+            "people": answers_by_person(snapshot.entries),
             "stake": queue.stake(snapshot),
+            "flags": tuple(note for note in notes if note.flag),
             **known,
-            **queue.progress(decisions),
+            **queue.progress(decisions.answers),
         }
 
 
@@ -180,6 +193,16 @@ def first_look(limits: Limits, seconds: float, cancelled: Callable[[], bool] | N
     """Return the limits of a search for a first result, which takes at most some seconds."""
     most = seconds if limits.seconds is None else min(seconds, limits.seconds)
     return Limits(most, limits.megabytes, cancelled=cancelled)
+
+
+ANSWER_WITHIN, PER_MENTION = 0.5, 1e-4
+"""Seconds after which an operation is answered with the best result so far, and more for each mention:
+in a long text, combining what is known of its parts takes longer. The search goes on after the answer."""
+
+
+def quick_look(solver: Solver) -> Limits:
+    """Return the limits of the search between an operation and its answer."""
+    return first_look(solver.settings.limits, ANSWER_WITHIN + PER_MENTION * len(solver.candidates))
 
 
 def can_improve(snapshot: Snapshot, limits: Limits, first: Limits) -> bool:

@@ -12,11 +12,12 @@ from typing import Any
 
 from caspr.errors import ContradictionError
 from caspr.formats import review_file
+from caspr.formats.review_file.statements import number_of_acts
 from caspr.review.operations import Change, Ids, Operation, OperationContext, OperationError, apply
 from caspr.review.operations.context import refusal, worded
 from caspr.review.questions.question import Question
 from caspr.review.questions.queue import LAST, Queue, last_changes
-from caspr.review.record import DamagedError, HistoryEntry, Line, Replay, change_line, digest_of
+from caspr.review.record import DamagedError, HistoryEntry, Line, Replay, change_line, digest_of, packed
 from caspr.review.solver import Snapshot, Solver
 from caspr.review.views import Viewer
 from caspr.task.decisions import IN_CELLS, Authorship, Decision, Note, Statement, StatementKind
@@ -27,7 +28,9 @@ from caspr.text.document import Span
 EDITS = "edits in the file"
 """What undoing an edit outside takes back."""
 ADDED = "annotations were added or corrected"
-"""What is said of a step that changes annotations, whoever sees it: names of annotators may be hidden."""
+REMOVED = "an annotator was removed"
+RENAMED = "an annotator was renamed"
+"""What is said of steps that change annotations, whoever sees it: names of annotators may be hidden."""
 
 
 @dataclass
@@ -106,6 +109,12 @@ class History:
         """The settings as the file has them, concrete for this document."""
         return write_settings(self.solver.settings_with(self.snapshot.decisions))
 
+    def text_after(self, step: "Step") -> str:
+        """Return the lines of the review file after a step, which may be one to other annotations."""
+        if step.solver is None:
+            return self.text(step.snapshot)
+        return History(step.solver, step.snapshot, self.ids).text(step.snapshot)
+
     def text(self, snapshot: Snapshot) -> str:
         """Return the lines of the review file for a snapshot."""
         decided = review_file.in_cells(snapshot.entries, self.solver.touching)
@@ -136,18 +145,35 @@ class History:
         if not source:
             raise OperationError(f"There is nothing to {verb}.")
         snapshot, label = source[-1]
-        if snapshot.recorded:
-            snapshot = self._confirmed(snapshot, limits)
-        shorter, longer = source[:-1], [*target, (self.snapshot.bare(), label)]
+        solver, left = None, self.snapshot.bare()
+        if snapshot.under:
+            solver, left = Solver.of_text(snapshot.under, self.solver.settings), self.left
+        if snapshot.recorded or solver is not None:
+            snapshot = self._confirmed(snapshot, limits, solver or self.solver)
+        shorter, longer = source[:-1], [*target, (left, label)]
         past, future = (shorter, longer) if undo else (longer, shorter)
-        return Step(snapshot, past, future, verb=verb, label=f"{verb}: {label}", made=made)
+        return Step(
+            snapshot,
+            past,
+            future,
+            verb=verb,
+            label=f"{verb}: {label}",
+            made=made,
+            solver=solver,
+            under=left.under,
+        )
 
-    def _confirmed(self, snapshot: Snapshot, limits: Limits) -> Snapshot:
+    @property
+    def left(self) -> Snapshot:
+        """The snapshot as it is kept by a step after which annotations are others."""
+        return replace(self.snapshot, under=self.solver.without_result())
+
+    def _confirmed(self, snapshot: Snapshot, limits: Limits, solver: Solver) -> Snapshot:
         """Return a snapshot of an earlier session, solved again; annotations may have changed since."""
         try:
-            return self.solver.confirm(snapshot, limits)
+            return solver.confirm(snapshot, limits)
         except ContradictionError as error:
-            reason = worded(self.solver.document, error.fault)
+            reason = worded(solver.document, error.fault)
             raise OperationError(f"This cannot be brought back. {reason}") from error
 
     def _solve(
@@ -187,6 +213,11 @@ class History:
         self.past, self.future, self.snapshot = step.past, step.future, step.snapshot
         self.version += 1
         self.working = working
+        if step.solver is not None:
+            self.solver = step.solver
+            for derived in ("viewer", "queue", "_filler"):
+                self.__dict__.pop(derived, None)
+            return {**self.status(), "full": True}
         difference = self.viewer.difference(before, step.snapshot, step.named)
         difference["cost"]["before"] = before.value
         return {**difference, **self.status(), "full": False}
@@ -198,8 +229,8 @@ class History:
 
     def progress(self) -> dict[str, int]:
         """Count the mentions that are asked about, those without an open question, and the answers given."""
-        counted = self.queue.progress(self.snapshot.decisions)
-        return {**counted, "answers": count_answers(self.snapshot.entries)}
+        counted = self.queue.progress(self.snapshot.decisions.answers)
+        return {**counted, "answers": number_of_acts(self.snapshot.entries)}
 
     def status(self) -> dict[str, Any]:
         """Return what every state and every update contains."""
@@ -211,12 +242,6 @@ class History:
             "progress": self.progress(),
             "working": self.working,
         }
-
-
-def count_answers(entries: Iterable[Decision]) -> int:
-    """Count answers: decisions that somebody made at one moment are one."""
-    made = [entry.made for entry in entries]
-    return len({signature for signature in made if signature is not None}) + made.count(None)
 
 
 @dataclass(frozen=True)
@@ -236,6 +261,8 @@ class Step:
     """Whose annotations it adds or corrects; apart from the label, which everybody sees."""
     solver: Solver | None = None
     """The solver from then on, where annotations change."""
+    under: str = ""
+    """What the snapshot before it was a result of, where annotations change."""
 
     def line(self, before: Snapshot, text: str) -> Line:
         """Return the line of the record for this step, from a snapshot to a text of the file."""
@@ -243,8 +270,13 @@ class Step:
         change = {} if self.verb in ("undo", "redo") else change_line(before, self.snapshot)
         signed = {"do": self.verb, "label": self.label, "by": made.who, "at": made.when}
         named = {"annotators": list(self.annotators)} if self.annotators else {}
-        kept = {} if self.solver is None else kept_line(self.solver)
+        kept = {} if self.solver is None else solver_line(self.solver, self.under)
         return {**signed, **named, **kept, "digest": digest_of(text), **change}
+
+
+def solver_line(solver: Solver, under: str) -> Line:
+    """Return what the record says where annotations change: what they were before, and what is new now."""
+    return {**kept_line(solver), "tokens": len(solver.document.tokens), "under": packed(under)}
 
 
 def kept_line(solver: Solver) -> Line:

@@ -12,6 +12,8 @@ answers who did what since when. A line holds only what a step changed:
     improve    a better result for the same decisions; no step of its own
     others     a step forward
 
+Where annotations change, by `annotators` or by undoing that, the line holds those before as well, packed.
+
 A line is written before the review file, with a digest of the text that the file is going to have for the
 document. A process killed in between leaves one line more than needed: then the file has the text of the line
 before it, and the line is dropped. A file whose text fits neither was edited outside meanwhile.
@@ -24,6 +26,7 @@ whoever asks who did what, but nothing is taken from them, and the record begins
 
 import json
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -32,6 +35,8 @@ from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
+from zlib import compress, decompress
+from zlib import error as zlib_error
 
 from caspr.review.solver import Snapshot
 from caspr.storage import explained
@@ -146,9 +151,9 @@ class Record:
             if lines:
                 raise DamagedError
             return None
-        if lines[start].get("tokens") != tokens:
-            return None
         recorded = lines[start:]
+        if next((line["tokens"] for line in reversed(recorded) if "tokens" in line), None) != tokens:
+            return None
         if any(line.get("was", before["digest"]) != before["digest"] for before, line in pairwise(recorded)):
             raise DamagedError
         try:
@@ -192,14 +197,15 @@ class Replay:
         verb = line["do"]
         if "kept" in line:
             self.kept = read_groups(line["kept"])
+        left = replace(self.snapshot, under=unpacked(line.get("under", "")))
         if verb in ("undo", "redo"):
             source, target = (self.past, self.future) if verb == "undo" else (self.future, self.past)
             snapshot, label = source.pop()
-            target.append((self.snapshot, label))
-            self.snapshot = snapshot
+            target.append((left, label))
+            self.snapshot = replace(snapshot, under="")
             return
         if verb not in ("open", "improve"):
-            self.past.append((self.snapshot, line["label"]))
+            self.past.append((left, line["label"]))
             self.future.clear()
         self.snapshot = _after(self.snapshot, line)
         numbers = [[int(item["id"][1:]) for item in line[name]] for name in ("add", "notes")]
@@ -210,6 +216,23 @@ class Replay:
 def digest_of(text: str) -> str:
     """Return what tells the text of a document from any other."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def packed(text: str) -> str:
+    """Return a text as the record keeps it: small, and of letters only.
+
+    >>> unpacked(packed("the same " * 1000)) == "the same " * 1000, len(packed("the same " * 1000)) < 100
+    (True, True)
+    """
+    return b64encode(compress(text.encode("utf-8", "surrogatepass"))).decode("ascii") if text else ""
+
+
+def unpacked(text: str) -> str:
+    """Return a text that `packed` made; raise `ValueError` for anything else."""
+    try:
+        return decompress(b64decode(text)).decode("utf-8", "surrogatepass") if text else ""
+    except zlib_error as error:
+        raise ValueError(str(error)) from error
 
 
 def change_line(before: Snapshot | None, after: Snapshot) -> Line:
@@ -268,12 +291,14 @@ def _after(before: Snapshot, line: Line) -> Snapshot:
 def note_values(id: str, note: Note) -> Line:
     """Return a note as JSON, for the page and for the record."""
     about = None if note.mention is None else spelled(note.mention)
-    return {"id": id, "mention": about, "text": note.text, **signature_values(note.made)}
+    said = {"id": id, "mention": about, "text": note.text, "flag": note.flag}
+    return {**said, **signature_values(note.made)}
 
 
 def _note(values: Mapping[str, Any]) -> Note:
     about = values["mention"]
-    return Note(values["text"], None if about is None else read_spelled(about), _made(values))
+    mention = None if about is None else read_spelled(about)
+    return Note(values["text"], mention, _made(values), values.get("flag", ""))
 
 
 def _made(values: Mapping[str, Any] | None) -> Authorship | None:
@@ -312,5 +337,6 @@ _SHAPES: dict[str, Callable[[Any], bool]] = {
     "cost": lambda values: _are(int, values) and len(values) == 5,
     "done": lambda value: value is None or isinstance(value, dict),
     "was": lambda value: isinstance(value, str),
+    "under": lambda value: isinstance(value, str),
 }
 """What a line may hold, with what tells whether it does."""

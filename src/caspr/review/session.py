@@ -16,7 +16,7 @@ written: they are merged into a new review file, or one that holds the same anno
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ from caspr.review.documents import (
     ChangeSettings,
     ReviewDocument,
     can_improve,
-    first_look,
+    quick_look,
     read_documents,
     same_documents,
 )
@@ -53,6 +53,7 @@ from caspr.storage import (
     write_unless_changed,
 )
 from caspr.task.decisions import Authorship, utc
+from caspr.task.limits import Limits
 from caspr.task.settings import Settings
 from caspr.task.stored_settings import write_settings
 from caspr.text.alignment import align
@@ -200,8 +201,6 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-ANSWER_WITHIN = 0.5
-"""Seconds after which an operation is answered with the best result so far; the search continues."""
 PRICING = 20.0
 """Seconds for pricing questions in the background after each change."""
 
@@ -310,13 +309,33 @@ class ReviewSession:
             raise UnusableError(self.problem)
         if version != history.version:
             raise StaleError("The document has changed since you loaded it.", history.version)
-        limits = history.solver.settings.limits
-        first = first_look(limits, ANSWER_WITHIN)
+        limits, first = history.solver.settings.limits, quick_look(history.solver)
         step = history.step_for(operation, first, made)
         self._write_or_reload(number, step)
-        update = history.commit(step, working=can_improve(step.snapshot, limits, first))
+        update = self.documents[number].take(step, working=can_improve(step.snapshot, limits, first))
         self._publish(number, "update", update)
         return update
+
+    def take_steps(self, made: Callable[[Sequence[ReviewDocument]], Mapping[int, Step]]) -> None:
+        """Take the steps that a function returns, by the numbers of their documents, all of them or none.
+
+        Only a disk that is full, or an editor that saves the file meanwhile, may end it in between.
+        """
+        self._worker.cancel()
+        with self.lock:
+            self.poll()
+            if self.problem is not None:
+                raise UnusableError(self.problem)
+            steps = made(self.documents)
+            try:
+                for number, step in steps.items():
+                    self._write_or_reload(number, step)
+                    document = self.documents[number]
+                    limits = document.settings.limits
+                    working = can_improve(step.snapshot, limits, Limits(seconds=0.0))
+                    self._publish(number, "update", document.take(step, working=working))
+            finally:
+                self._run_background(*steps)
 
     def cancel(self, number: int) -> None:
         """Stop the background work; the best result so far stays."""
@@ -381,7 +400,7 @@ class ReviewSession:
                 # Only what is ignored when the file is read was edited, such as a result.
 
     def _write(self, number: int, step: Step) -> None:
-        text = self.history(number).text(step.snapshot)
+        text = self.history(number).text_after(step)
         texts = [text if n == number else document.text for n, document in enumerate(self.documents)]
         retract = self.documents[number].record_step(step, text)
         try:
@@ -421,7 +440,7 @@ class ReviewSession:
             old.review, old.text = new.review, new.text
             if step.snapshot is not old.history.snapshot:
                 limits = old.settings.limits
-                working = can_improve(step.snapshot, limits, first_look(limits, ANSWER_WITHIN))
+                working = can_improve(step.snapshot, limits, quick_look(old.history.solver))
                 self._publish(number, "update", old.history.commit(step, working=working))
         else:
             new.version = (old.history.version if old.history is not None else old.version) + 1
@@ -488,8 +507,7 @@ def _step_to(old: ReviewDocument, new: ReviewDocument) -> Step | None:
     """Return the step to a document as it was edited, or `None` if it must be opened again."""
     same = old.review.annotations == new.review.annotations
     if old.history is not None and same and old.has_settings(new.review.settings):
-        limits = first_look(old.settings.limits, ANSWER_WITHIN)
-        return old.history.step_to(new.review, limits, new.editor)
+        return old.history.step_to(new.review, quick_look(old.history.solver), new.editor)
     new.check()
     return None
 

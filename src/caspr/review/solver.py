@@ -16,6 +16,7 @@ from caspr.adjudication import made_concrete, prepare, solve_and_certify, with_r
 from caspr.confidence import Confidences
 from caspr.engines.native.incremental import IncrementalSolver
 from caspr.errors import EngineError, InputError
+from caspr.formats import review_file
 from caspr.formats.review_file.cells import Touching, touching
 from caspr.proof.certify import Certifier
 from caspr.result import GOLD, Given, Result, merge_marks, number_chains
@@ -26,6 +27,7 @@ from caspr.task.decisions import (
     Note,
     Statement,
     StatementKind,
+    flagged,
     follow_names,
     with_names,
 )
@@ -33,6 +35,7 @@ from caspr.task.instance import Instance, check_task
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.settings import Settings, decided_groups
 from caspr.task.solution import Costs, Partition, Solution, found
+from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Annotation, Chain, Document, Mark, Span, name_entities
 from caspr.text.findings import Finding
 from caspr.text.grouping import match_one_to_one
@@ -57,6 +60,8 @@ class Snapshot:
     """Who has said that nothing is left to decide, and when."""
     recorded: bool = field(default=False, compare=False)
     """Whether it comes from the record of an earlier session, and was not computed in this one."""
+    under: str = field(default="", compare=False)
+    """The review file of the annotations it is a result of, where going to it changes who annotated what."""
 
     @property
     def optimal(self) -> bool:
@@ -111,6 +116,24 @@ class Solver:
     def document(self) -> Document:
         """The text, as the first annotator's file has it."""
         return self.annotations[0].document
+
+    def without_result(self) -> str:
+        """Return a review file of the annotations and settings, from which the same solver can be made."""
+        gold = Annotation(GOLD, self.document, ())
+        return review_file.write(
+            [review_file.Review(gold, self.annotations, (), write_settings(self.settings))]
+        )
+
+    @classmethod
+    def of_text(cls, text: str, settings: Settings) -> "Solver":
+        """Make the solver of a review file that `without_result` wrote.
+
+        Of its settings, only those about annotators and their mentions count.
+        """
+        [review] = review_file.parse(text, "the record")
+        own = read_settings(review.settings)
+        about = {name: getattr(own, name) for name in ("factors", "weights", "coverage", "kept_variants")}
+        return cls(review.annotations, replace(settings, **about))
 
     @cached_property
     def candidates(self) -> Counter[Span]:
@@ -227,7 +250,8 @@ class Solver:
     def gold(self, snapshot: Snapshot) -> Annotation:
         """Return the result as an annotation."""
         named = self.named_chains(snapshot)
-        gold = Annotation.of(GOLD, self.document, named, marks=self._all_marks, adjudicated=True)
+        marks = flagged(self._all_marks, (note for _, note in snapshot.notes))
+        gold = Annotation.of(GOLD, self.document, named, marks=marks, adjudicated=True)
         return replace(gold, support=Confidences(self.instance(snapshot.decisions), named))
 
     def named_chains(self, snapshot: Snapshot) -> tuple[Chain, ...]:
@@ -267,12 +291,13 @@ class Solver:
             engine="native",
             seconds=0.0,
             findings=self.findings,
-            given=self._given(snapshot.decisions),
+            given=self._given(snapshot),
         )
 
-    def _given(self, decisions: Decisions) -> Given:
+    def _given(self, snapshot: Snapshot) -> Given:
+        decisions, notes = snapshot.decisions, tuple(note for _, note in snapshot.notes)
         variants = self.settings.find_variants(self.annotations, decisions)
-        return Given(self.annotations, decisions, self.settings_with(decisions), variants)
+        return Given(self.annotations, decisions, self.settings_with(decisions), variants, notes)
 
     def solution(self, snapshot: Snapshot) -> Solution:
         """Return the result as engines give it."""

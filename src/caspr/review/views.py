@@ -120,9 +120,10 @@ class Viewer:
         if self._last[0] is snapshot:
             return self._last[1]
         decisions, chain_of = snapshot.decisions, snapshot.chain_of
-        inside = decisions.standing.union(decisions.group_of)
+        inside = decisions.standing.union(decisions.answers.group_of)
         ruled_out = self.solver.ruled_out(decisions)
-        known = {**self.votes, **dict.fromkeys(inside), **dict.fromkeys(decisions.absent)}
+        enforced = decisions.standing.union(decisions.group_of)
+        known = {**self.votes, **dict.fromkeys(enforced), **dict.fromkeys(decisions.absent)}
         variants = cache(lambda: self.solver.settings.find_variants(self.solver.annotations, decisions))
         placements: dict[Span, Placement] = {
             span: (
@@ -237,7 +238,7 @@ class Viewer:
 
 
 def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
-    enforced = decisions.standing.union(decisions.group_of)
+    enforced = decisions.standing.union(decisions.answers.group_of)
     return {
         "mentions": [spelled(span) for span in chain.mentions],
         "decided": all(span in enforced for span in chain.mentions),

@@ -266,7 +266,7 @@ MALFORMED = [
     (
         stated("abscent: 1-1"),
         2,
-        "expected one of review, same-chain, enforced, together, exists, mention, alone, absent",
+        "expected one of review, same-chain, enforced, together, entity, exists, mention, alone, absent",
     ),
     (stated("note: x"), 2, 'expected `# caspr note: {"mention"'),
     (stated('note: {"mention": 3, "text": "x"}'), 2, "a note on '3'"),

@@ -20,6 +20,8 @@ def test_a_boundary_is_moved_by_keys_in_one_step(page: Page) -> None:
     expect(page.locator("#text .t.boundary")).to_have_count(2)
     expect_in_text(page, "1-2", there=True)
     expect_in_text(page, "1-3", there=False)
+    expect(page.locator('#text [data-m="1-3"]').first).to_have_class(re.compile("left-out.*decided"))
+    expect(page.locator('#text [data-t="3"]')).to_have_css("text-decoration-line", "none")
     expect(page.locator("#text .m.current").first).to_have_attribute("data-m", "1-2")
     press(page, "u")
     expect_in_text(page, "1-3", there=True)

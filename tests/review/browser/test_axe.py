@@ -43,7 +43,13 @@ def test_every_view_of_a_document(page: Page) -> None:
     assert violations(page) == []
     press(page, "Escape", "i")
     assert violations(page) == []
-    press(page, "Escape", "o")
+    press(page, "Escape", "F")
+    page.get_by_role("button", name="generic").click()
+    assert violations(page) == []
+    press(page, "Enter")
+    expect(page.locator("#decisions .notes, #detail .notes").first).to_contain_text("⚑ generic")
+    assert violations(page) == []
+    press(page, "o")
     assert violations(page) == []
 
 
@@ -78,11 +84,16 @@ def test_the_list_and_the_history(chromium: Browser, project: tuple[Served, Path
     with opened(chromium, server) as page:
         expect(page.locator("html[data-ready]")).to_be_attached()
         assert violations(page) == []
-        page.get_by_role("button", name="document 1: assign").click()
-        page.get_by_label("Who should do it?").fill("Bob & Söhne")
+        page.get_by_role("checkbox", name="Choose document 1", exact=True).focus()
+        press(page, "Space")
+        expect(page.locator("#chosen-bar")).to_contain_text("1 document chosen")
+        assert violations(page) == []
+        page.get_by_role("button", name="Assign …").focus()
+        press(page, "Enter")
+        page.get_by_label("Who should do them?").fill("Bob & Söhne")
         assert violations(page) == []
         press(page, "Enter")
-        expect(page.get_by_role("button", name="document 1: assigned to Bob & Söhne")).to_be_visible()
+        expect(page.get_by_role("cell", name="Bob & Söhne")).to_be_visible()
         assert "Bob & Söhne" in (folder / "caspr-project.json").read_text(encoding="utf-8")
         page.get_by_role("link", name="document 0", exact=True).last.click()
         expect(page.locator("html[data-ready]")).to_be_attached()
@@ -94,8 +105,8 @@ def test_the_list_and_the_history(chromium: Browser, project: tuple[Served, Path
         press(page, "Control+Enter")
         expect(page.locator("#decisions .notes")).to_contain_text("Ann Ü, ")
         page.goto(f"{page.url.partition('/d/')[0]}/?show=done")
-        expect(page.locator("tbody tr")).to_have_count(1)
-        expect(page.locator("tbody tr")).to_contain_text("by Ann Ü")
+        expect(page.locator("#documents tbody tr")).to_have_count(1)
+        expect(page.locator("#documents tbody tr")).to_contain_text("by Ann Ü")
         page.get_by_role("link", name="What was done").click()
         expect(page.locator("tbody tr")).to_have_count(2)
         assert violations(page) == []

@@ -56,7 +56,7 @@ def test_every_state(chromium: Browser, people: list[str]) -> None:
         expect(page.locator("#queue .card")).to_be_visible()
     check(ann, "the first question")
 
-    ann.get_by_label("Kind of question").select_option("boundary")
+    ann.get_by_label("Kind of question").select_option("clear")
     expect(card.locator(".kind")).to_contain_text("Which boundary?")
     press(ann, "Shift+Digit1", "Shift+Digit2")
     expect(card.get_by_role("button", name=re.compile("All of these are mentions"))).to_be_visible()

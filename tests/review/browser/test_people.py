@@ -62,10 +62,11 @@ def note(page: Page, text: str) -> None:
 def test_two_people_on_one_project(chromium: Browser, folder: Path) -> None:
     with links(folder, "--team", "team.csv") as (first, second):
         ann, bob = opened(chromium, first), opened(chromium, second)
-        bob.get_by_role("button", name="two: assign").click()
-        bob.get_by_label("Who should do it?").select_option("Ann")
+        bob.get_by_role("checkbox", name="Choose two").check()
+        bob.get_by_role("button", name="Assign …").click()
+        bob.get_by_label("Who should do them?").select_option("Ann")
         bob.get_by_role("button", name="Assign", exact=True).click()
-        expect(bob.get_by_role("button", name="two: assigned to Ann")).to_be_visible()
+        expect(bob.get_by_role("row", name="two").get_by_role("cell", name="Ann", exact=True)).to_be_visible()
         ann.reload()
         expect(ann.locator(".next")).to_contain_text("two")
         at(ann, 0)
@@ -74,7 +75,7 @@ def test_two_people_on_one_project(chromium: Browser, folder: Path) -> None:
         press(ann, "y")
         expect(bob.locator("#people")).to_contain_text("Ann is working on this; you are watching")
         press(bob, "D")
-        expect(bob.locator("#decisions .made")).to_contain_text("Ann, ")
+        expect(bob.locator("#decisions .made").first).to_contain_text("Ann, ")
         note(bob, "Really?")
         expect(bob.locator("#banner")).to_contain_text("Ann is working on this document")
         bob.get_by_role("button", name="Take over and do it").click()
@@ -103,3 +104,34 @@ def test_two_people_on_one_project(chromium: Browser, folder: Path) -> None:
         title = "Undo: annotations were added or corrected"
         expect(ann.get_by_role("button", name="Undo")).to_have_attribute("title", title)
         ann.context.close()
+
+
+def test_annotators_change_while_a_colleague_looks_at_a_document(chromium: Browser, folder: Path) -> None:
+    """Bob's open page follows; corrected files ask whose they are; undo brings everything back."""
+    (folder / "eve_v2.conll").write_text(document_text("one", "eve").replace("(2)", "-"))
+    with links(folder, "--team", "team.csv") as (first, second):
+        ann, bob = opened(chromium, first), opened(chromium, second)
+        at(bob, 1)
+        press(bob, "v")
+        expect(bob.locator("#matrix")).to_contain_text("eve")
+        ann.get_by_role("button", name="Remove eve").click()
+        ann.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
+        expect(ann.locator("#annotators-said")).to_contain_text("two: eve removed")
+        expect(bob.locator("#matrix")).not_to_contain_text("eve")
+        expect(ann.locator("[data-annotator]")).to_have_count(2)
+        ann.get_by_role("button", name="Undo").click()
+        expect(ann.locator("#annotators-said")).to_contain_text("as they were")
+        expect(bob.locator("#matrix")).to_contain_text("eve")
+        ann.get_by_role("button", name="Add an annotator …").click()
+        ann.get_by_label("Files", exact=True).set_input_files(folder / "eve_v2.conll")
+        expect(ann.get_by_label("Name of the annotator")).to_have_value("eve_v2")
+        ann.get_by_role("button", name="Add", exact=True).click()
+        expect(ann.get_by_role("dialog")).to_contain_text("% the same as 'eve'. Whose annotations are these?")
+        ann.get_by_role("button", name="Those of eve, corrected").click()
+        expect(ann.locator("#annotators-said")).to_contain_text("one: eve corrected")
+        expect(ann.locator("[data-annotator]")).to_have_count(3)
+        note(bob, "mine now")
+        ann.get_by_role("button", name="Rename bob").click()
+        ann.get_by_label("New name").fill("Robert")
+        ann.get_by_role("button", name="Rename", exact=True).click()
+        expect(ann.get_by_role("dialog")).to_contain_text("Bob is working on this document")

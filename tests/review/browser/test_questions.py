@@ -47,7 +47,7 @@ def test_a_card_names_entities_voters_and_prices(page: Page) -> None:
     choices = card(page).locator(".choice")
     expect(choices).to_have_count(2)
     expect(choices.nth(0)).to_contain_text("the result")
-    expect(choices.nth(1)).to_contain_text("costs")
+    expect(choices.nth(1)).to_contain_text("cost")
     expect(card(page)).not_to_contain_text("being computed")
     assert not re.search(r"\d+–\d+", card(page).inner_text()), "no token numbers"
 
@@ -116,6 +116,7 @@ def test_several_choices_are_one_entity(page: Page) -> None:
 def test_a_question_from_the_list_comes_into_view(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 500})
     expect(card(page)).to_be_visible()
+    expect(card(page)).not_to_contain_text("price is being computed")  # then the list is built anew
     page.locator("#queue .question-group li button").last.click()
     expect(page.locator("#question")).to_be_in_viewport()
 
@@ -218,3 +219,17 @@ def test_accept_the_rest(page: Page) -> None:
     expect(stakes).to_contain_text("This document is done")
     press(page, "u")
     expect(stakes.get_by_role("button", name="Accept the rest")).to_be_visible()
+
+
+def test_undo_returns_to_the_question_that_was_undone(page: Page) -> None:
+    first = card(page).get_attribute("data-question")
+    page.keyboard.press("1")
+    expect(card(page)).not_to_have_attribute("data-question", first or "")
+    page.keyboard.press("u")
+    expect(card(page)).to_have_attribute("data-question", first or "")
+
+
+def test_the_words_that_a_question_quotes_are_isolated(page: Page) -> None:
+    question = page.locator("#question")
+    expect(question.locator("bdi").first).to_be_visible()
+    assert "“" not in "".join(question.locator("bdi").all_inner_texts())

@@ -6,16 +6,27 @@ import pytest
 
 from caspr.errors import InputError
 from caspr.formats import read_all, review_file
-from caspr.review.project.annotators import add_annotations, add_to_review, by_key, moved_mentions
-from caspr.review.session import ReviewSession
+from caspr.review.project.annotators import (
+    AnnotatorChanges,
+    by_key,
+    change_annotators,
+    change_session,
+    likely_corrections,
+    moved_mentions,
+)
+from caspr.review.session import ReviewSession, StaleError
 from caspr.task.decisions import StatementKind
+from caspr.task.settings import Settings
+from caspr.task.stored_settings import read_settings
+from caspr.task.weights import Factor
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.cli.caller import Caller
 from tests.corpus.corpora import document_text
 from tests.instances import annotation
 from tests.review.project.projects import made, opened
+from tests.review.sessions import lasting, reopened
 from tests.review.sessions import opened as opened_file
-from tests.review.sessions import reopened
 
 CHAINS = [[(1, 2), (4, 4), (7, 7)], [(5, 5), (6, 6)]]
 
@@ -41,7 +52,8 @@ def reviewed(path: Path, *operations: dict[str, object]) -> None:
 
 
 def add(path: Path, *given: Annotation) -> list[str]:
-    return [line for one in add_annotations(path, by_key([given]), "Ann") for line in one.lines()]
+    lines = change_annotators(path, AnnotatorChanges(by_key([given])), "Ann")
+    return [] if lines == ["nothing is new in these annotations"] else lines
 
 
 def test_a_late_annotator_changes_the_result_and_no_decision(path: Path) -> None:
@@ -63,7 +75,7 @@ def test_a_late_annotator_changes_the_result_and_no_decision(path: Path) -> None
     assert labels(session) == [("“4” and “5” apart", "Bob")]
     do(session, do="undo")
     assert labels(session) == []
-    assert len(session.state(0)["annotators"]) == 3
+    assert session.state(0)["annotators"] == ["ann", "bea"]
 
 
 def test_the_same_again_changes_nothing(path: Path) -> None:
@@ -154,8 +166,15 @@ def test_decisions_follow_their_words_when_tokens_are_cut_anew(path: Path) -> No
         ("“It” and “grows” apart", "Bob"),
         ("“New - York” and “It” together", "Bob"),
     ]
-    assert again.state(0)["undo"] is None, "tokens have other numbers now: undo begins anew"
     assert [step["do"] for step in again.record.steps(again.documents[0].title)][-1] == "annotators"
+    do(again, do="undo")
+    assert again.state(0)["tokens"] == list(tokens), "undo brings the old tokens back, too"
+    assert ("“New-York” and “It” together", "Bob") in labels(again)
+    again.close()
+    again = reopened(path)
+    do(again, do="redo")
+    assert tuple(again.state(0)["tokens"]) == finer.tokens
+    assert ("“New - York” and “It” together", "Bob") in labels(again)
 
 
 def test_another_text_is_refused_and_nothing_changes(path: Path) -> None:
@@ -191,19 +210,21 @@ def test_a_project_gets_a_late_annotator(
     late.mkdir()
     for name in ("one", "three", "elsewhere"):
         (late / f"{name}.conll").write_text(document_text(name, "carla"))
-    lines = add_to_review(folder, read_all([late]), "Ann")
+    lines = change_annotators(folder, AnnotatorChanges(by_key(read_all([late]))), "Ann")
     assert lines == [
         "one: carla added",
         "three: carla added",
         "not in the project: 1 document (first: elsewhere)",
     ]
-    assert add_to_review(folder, read_all([late]), "Ann")[0].startswith("not in the project")
+    assert change_annotators(folder, AnnotatorChanges(by_key(read_all([late]))), "Ann")[0].startswith(
+        "not in the project"
+    )
     assert (folder / project.rows[2].file).read_bytes() == untouched
     again = opened(folder)
-    assert [row["annotators"] for row in again.summaries()] == [4, 4, 3]
+    assert [len(row["annotators"]) for row in again.summaries()] == [4, 4, 3]
     assert again.at(0)[0].state(0)["notes"][0]["text"] == "x"
     with pytest.raises(InputError, match="open in another"):
-        add_to_review(folder, read_all([late]), "Ann")
+        change_annotators(folder, AnnotatorChanges(by_key(read_all([late]))), "Ann")
     again.close()
     call = Caller(monkeypatch, capsys)
     assert "needs one project or review file" in call.fails("review", late, "--add", late)
@@ -222,3 +243,151 @@ def test_several_annotators_need_an_add_each(
     assert said.endswith("give the file or folder of each annotator an --add of its own")
     said = caspr.fails("review", project, "--add", late / "carla.conll", late / "dora.conll", "--no-browser")
     assert said.endswith(f"write --add {late / 'carla.conll'} --add {late / 'dora.conll'}")
+
+
+def test_a_removed_annotator_comes_back_with_undo(path: Path) -> None:
+    """After a restart, too, and what was decided in between is undone first."""
+    annotations = [annotation(name, CHAINS, 8) for name in ("ann", "bea")]
+    third = annotation("cem", [[(1, 2), (5, 5)], [(3, 3), (8, 8)]], 8)
+    session = opened_file(path, [*annotations, third])
+    do(session, do="apart", mentions=["4-4", "5-5"])
+    do(session, do="absent", mentions=["3-3"])
+    before = lasting(session.state(0))
+    changes = AnnotatorChanges(removed=frozenset(["cem"]))
+    [report] = change_session(session, changes, "Ann")
+    assert report.said == ("cem removed",)
+    [unmarked] = report.unmarked
+    assert unmarked.startswith("(3, 3) absent")
+    assert session.state(0)["annotators"] == ["ann", "bea"]
+    assert labels(session) == [("“4” and “5” apart", "Bob"), ("“3” absent", "Bob")]
+    do(session, do="note", text="in between")
+    session.close()
+    session = reopened(path)
+    assert [work.annotator for work in session.documents[0].review.annotations] == ["ann", "bea"]
+    do(session, do="undo")
+    assert session.state(0)["undo"] == "an annotator was removed"
+    do(session, do="undo")
+    assert session.state(0)["annotators"] == ["ann", "bea", "cem"]
+    assert lasting(session.state(0)) == before
+    [review] = review_file.read(path)
+    assert review.annotations[2].mentions == third.mentions
+    session.close()
+    session = reopened(path)
+    do(session, do="redo")
+    assert session.state(0)["annotators"] == ["ann", "bea"]
+    do(session, do="redo")
+    assert [note["text"] for note in session.state(0)["notes"]] == ["in between"]
+    assert [work.annotator for work in review_file.read(path)[0].annotations] == ["ann", "bea"]
+
+
+def test_a_renamed_annotator_keeps_weights_and_what_was_seen(path: Path) -> None:
+    settings = Settings(
+        factors=(Factor("bea", 1, 2),), coverage=Coverage.of({"bea": [(1, 6)]}), variants=True
+    )
+    session = opened_file(path, [annotation(name, CHAINS, 8) for name in ("ann", "bea", "cem")], settings)
+    do(session, do="together", mentions=["1-2", "5-5"])
+    do(session, do="done")
+    cost = session.state(0)["cost"]
+    changes = AnnotatorChanges(renamed={"bea": "Béa “B”", "ann": "bea"})
+    [report] = change_session(session, changes, "Ann")
+    assert report.lines() == ["doc: ann renamed bea, bea renamed Béa “B”"]
+    assert session.state(0)["cost"] == cost
+    assert session.state(0)["done"] is not None, "nothing is new"
+    [review] = review_file.read(path)
+    assert [work.annotator for work in review.annotations] == ["bea", "Béa “B”", "cem"]
+    settings = read_settings(review.settings)
+    assert isinstance(settings.coverage, Coverage)
+    assert set(settings.coverage.seen) == {"Béa “B”"}
+    rows = {row.annotator: row.omit for row in settings.weights.annotators} if settings.weights else {}
+    assert rows["Béa “B”"] * 2 == rows["bea"] == rows["cem"]
+    do(session, do="undo")
+    assert session.state(0)["annotators"] == ["ann", "bea", "cem"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (AnnotatorChanges(removed=frozenset(["dora"])), "no annotator 'dora': there are ann, bea"),
+        (AnnotatorChanges(removed=frozenset(["ann", "bea"])), "doc: ann, bea cannot be removed: nobody else"),
+        (AnnotatorChanges(renamed={"ann": "bea"}), "doc: two annotators would be called 'bea'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_written(
+    path: Path, changes: AnnotatorChanges, said: str
+) -> None:
+    reviewed(path, {"do": "absent", "mentions": ["5-5"]})
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=said):
+        change_annotators(path, changes, "Ann")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "x" * 201])
+def test_no_name(name: str) -> None:
+    with pytest.raises(InputError, match="is no name for an annotator"):
+        AnnotatorChanges(renamed={"ann": name})
+
+
+def test_a_step_of_somebody_who_has_not_seen_the_change_is_refused(path: Path) -> None:
+    session = opened_file(path, [annotation(name, CHAINS, 8) for name in ("ann", "bea", "cem")])
+    seen: list[dict[str, object]] = []
+    session.listeners.append(lambda _, kind, data: seen.append(data) if kind == "update" else None)
+    version = session.history(0).version
+    change_session(session, AnnotatorChanges(removed=frozenset(["cem"])), "Ann")
+    assert seen[0]["full"] is True, "open pages are told to load everything again"
+    with pytest.raises(StaleError):
+        session.do(0, {"do": "absent", "mentions": ["5-5"]}, version, "Bob")
+    assert labels(session) == []
+
+
+def test_who_is_likely_corrected() -> None:
+    many = [[(number, number), (number + 1, number + 1)] for number in range(1, 60, 2)]
+    there = [[annotation("carla", many, 60), annotation("ann", many[:5], 60)]]
+
+    def likely(name: str, chains: list[list[tuple[int, int]]]) -> list[str]:
+        return list(map(str, likely_corrections(there, by_key([[annotation(name, chains, 60)]]))))
+
+    nearly, half = [*many[:-1], [(59, 60), (57, 57)]], many[:18]
+    assert likely("final", nearly) == ["'final' is 96 % the same as 'carla'"]
+    assert likely("dora", half) == []
+    assert likely("carla_v2", half) == ["'carla_v2' is 75 % the same as 'carla'"]
+    assert likely("carla", nearly) == [], "whose it is was said"
+    assert likely("dora", many) == [], "it corrects nothing"
+
+
+def test_a_corrected_file_of_another_name_says_whom_it_replaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caspr = Caller(monkeypatch, capsys)
+    for name in ("ann", "bob", "carla"):
+        (tmp_path / f"{name}.conll").write_text(document_text("one", "carla" if name == "carla" else name))
+    files = [tmp_path / f"{name}.conll" for name in ("ann", "bob", "carla")]
+    review, corrected = tmp_path / "review.conll", tmp_path / "carla_v2.conll"
+    assert caspr("adjudicate", *files, "--layout", "review", "-o", review).code == 0
+    text = document_text("one", "carla")
+    corrected.write_text(text.replace("(2)", "(1)", 1))
+    before = review.read_bytes()
+    said = caspr.fails("redo", review, "--add", corrected)
+    assert f"% the same as 'carla': write --add carla={corrected} if it corrects" in said
+    assert f"--add carla_v2={corrected} if it is the work of one more annotator" in said
+    assert review.read_bytes() == before
+    outcome = caspr("redo", review, "--add", f"carla={corrected}", "--rename", "bob=Robert")
+    assert "one: carla corrected, bob renamed Robert" in outcome.err
+    assert [work.annotator for work in review_file.read(review)[0].annotations] == ["ann", "Robert", "carla"]
+    outcome = caspr("redo", review, "--remove", "carla")
+    assert (outcome.code, "one: carla removed" in outcome.err) == (0, True)
+    assert "there is no annotator 'carla'" in caspr.fails("redo", review, "--remove", "carla")
+    assert "expected the old and the new name" in caspr.fails("redo", review, "--rename", "carla")
+    assert "-o cannot be used" in caspr.fails("redo", review, "--remove", "ann", "-o", tmp_path / "new.conll")
+    assert "need one project" in caspr.fails("review", *files, "--remove", "ann", "--no-browser")
+
+
+def test_one_document_that_is_named_after_its_file_is_found(path: Path) -> None:
+    """A brat file of `carla_v2` is called so, and holds the only document that there is."""
+    reviewed(path, {"do": "apart", "mentions": ["4-4", "5-5"]})
+    folder = path.parent / "late"
+    folder.mkdir()
+    (folder / "carla.txt").write_text("1 2 3 4 5 6 7 8\n")
+    (folder / "carla.ann").write_text("T1\tM 0 3\t1 2\nT2\tM 8 9\t5\nR1\tCoref Arg1:T2 Arg2:T1\n")
+    lines = change_annotators(path, AnnotatorChanges(by_key(read_all([folder / "carla.ann"]))), "Ann")
+    assert lines == ["doc: carla added"]

@@ -113,7 +113,7 @@ def test_a_click_writes_one_file_and_looks_at_no_other(
 def test_status_progress_and_assignment(project: Project, folder: Path) -> None:
     act(project, 0, "Bob", **first_answer(project, 0))
     act(project, 1, "Cem", do="done")
-    project.assign(2, "  Dora  Ü ")
+    project.assign([2], "  Dora  Ü ")
     rows = project.summaries()
     assert [(row["status"], row["by"], row["assigned"]) for row in rows] == [
         ("in work", "Bob", ""),
@@ -136,7 +136,7 @@ def test_status_progress_and_assignment(project: Project, folder: Path) -> None:
         ("done", "Cem"),
         ("open", ""),
     ]
-    again.assign(2, "")
+    again.assign([2], "")
     assert read_project(folder).assigned == {}
     again.close()
 
@@ -267,7 +267,7 @@ def test_running_the_corpus_again_never_touches_files_with_decisions(tmp_path: P
     project = opened(folder)
     act(project, 0, "Bob", **first_answer(project, 0))
     act(project, 1, "Bob", do="note", text="only a note")
-    project.assign(2, "Ann")
+    project.assign([2], "Ann")
     project.close()
     before = files(folder)
     (tmp_path / "corpus" / "eve" / "one.conll").unlink()

@@ -14,7 +14,8 @@ from caspr.errors import FormatError, InputError
 from caspr.review.project.project import Project
 from caspr.review.project.team import LINKS, SECONDS, LeaseError, Leases, Person, read_team, with_links
 from caspr.review.server.guard import Address, Keys
-from caspr.review.server.routes import Team, make_app
+from caspr.review.server.overview import Team
+from caspr.review.server.routes import make_app
 from caspr.review.server.serve import Interface
 from tests.review.project.projects import made, opened
 
@@ -158,7 +159,11 @@ def test_others_are_refused_and_change_nothing(
 ) -> None:
     """Bob's own cookie does not help another site, nor Ann's page, nor another host."""
     bob = Browser(app, BOB, base)
-    for path, body in (("/d/0/do", NOTE), ("/d/0/lease", None), ("/d/0/assign", {"who": "Bob"})):
+    for path, body in (
+        ("/d/0/do", NOTE),
+        ("/d/0/lease", None),
+        ("/assign", {"who": "Bob", "documents": [0]}),
+    ):
         assert bob.post(path, body, **changed).status_code == 403
     assert project.steps() == []
     assert project.file.assigned == {}
@@ -189,11 +194,13 @@ def test_one_works_and_the_other_watches_until_the_document_is_taken_over(app: A
 
 def test_the_list_says_who_does_what_and_what_is_worth_doing_next(app: Any, project: Project) -> None:
     ann = Browser(app, ANN)
-    assert ann.post("/d/1/assign", {"who": "Bob"}).status_code == 200
-    wrongs: list[object] = [{"who": "Mallory"}, {"who": 1}, {"who": "a\nb"}, []]
-    for wrong in wrongs:
-        assert ann.post("/d/1/assign", wrong).status_code == 422
-    assert ann.post("/d/9/assign", {"who": "Bob"}).status_code == 404
+    assert ann.post("/assign", {"who": "Bob", "documents": [1]}).status_code == 200
+    for who in ("Mallory", 1, "a\nb"):
+        assert ann.post("/assign", {"who": who, "documents": [1]}).status_code == 422
+    for documents in ([], "1", [True], None):
+        assert ann.post("/assign", {"who": "Bob", "documents": documents}).status_code == 422
+    assert ann.post("/assign", []).status_code == 422
+    assert ann.post("/assign", {"who": "Bob", "documents": [0, 9]}).status_code == 404
     Browser(app, BOB).post("/d/2/do", NOTE)
     page = ann.ask("GET", "/").text
     assert "<bdi>Bob</bdi> is working on it" in page

@@ -14,12 +14,13 @@ from caspr.errors import EngineError
 from caspr.formats import read_all
 from caspr.review.history import History
 from caspr.review.operations import OperationError
-from caspr.review.questions.choices import ChoicePrice, PriceList
+from caspr.review.questions.choices import Choice, ChoicePrice, PriceList
 from caspr.review.questions.queue import ORDERS, Filter
 from caspr.review.session import fresh_review
 from caspr.review.solver import Solver
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.limits import Limits
+from caspr.task.pricing import price
 from caspr.task.settings import Settings
 from caspr.text.document import Chain, Span
 from tests.review.questions.documents import (
@@ -177,17 +178,10 @@ def test_prices_are_exact_and_first_being_computed() -> None:
     assert history.queue.price(question, history.snapshot, 5, lambda: False)
     shown = card(history, "q8-8")
     other = shown["choices"][1]
-    pair = next(
-        iter(
-            history.solver.incremental.flip_prices(
-                history.solver.instance(history.snapshot.decisions),
-                history.solver.solution(history.snapshot),
-                [(question.doubts[0], question.mention)],
-                QUICK,
-            )
-        )
-    )
-    assert (shown["choices"][0]["price"], other["price"], other["exact"]) == (0, pair.price, True)
+    answered = history.step_for(other["answer"], QUICK, NOBODY).snapshot.partition
+    undecided = history.solver.instance(history.snapshot.decisions)
+    more = price(undecided, answered).total - history.snapshot.value
+    assert (shown["choices"][0]["price"], other["price"], other["exact"]) == (0, more, True)
     assert shown["leave"]["price"] is not None
     act(history, {"do": "note", "text": "x", "mention": None})
 
@@ -213,7 +207,9 @@ def test_a_price_that_is_not_proven_in_time_is_not_said_to_be_computed(
 def test_a_hard_price_takes_only_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float] = []
 
-    def bounded(self: PriceList, span: Span, anchor: Span, limits: Limits) -> ChoicePrice:
+    def bounded(
+        self: PriceList, span: Span, choice: Choice, rest: list[Choice], limits: Limits
+    ) -> ChoicePrice:
         given.append(limits.seconds or 0)
         return ChoicePrice(len(given), exact=False)
 
@@ -461,3 +457,38 @@ def test_annotators_who_say_so_in_part_are_named_as_such(scene: History) -> None
     every = [card(scene, one.id) for one in scene.queue.open(scene.snapshot)]
     for choice in (choice for one in every if one["kind"] != "boundary" for choice in one["choices"]):
         assert choice["says"] or choice["partly"], "each entity is of some annotator"
+
+
+CLEAR = {
+    "ann": [[ANNA, ANNA_AGAIN], [GIRL, HER]],
+    "bob": [[ANNA, ANNA_AGAIN], [GIRL, HER]],
+    "carl": [[ANNA, ANNA_AGAIN], [GIRL, HER]],
+    "dora": [[ANNA, ANNA_AGAIN], [(12, 13), HER]],
+}
+
+
+@pytest.mark.parametrize("variants", [False, True])
+def test_a_boundary_that_most_annotators_drew_is_asked_only_if_wanted(*, variants: bool) -> None:
+    history = opened(CLEAR, variants=variants)
+    assert "b11-13" in [question.id for question in history.queue.questions]
+    assert "b11-13" not in asked(history)
+    every = history.queue.open(history.snapshot, clear=True)
+    wanted = history.queue.filtered(every, history.snapshot, Filter(kind="clear"))
+    assert [question.id for question in wanted] == ["b11-13"]
+    assert not history.queue.filtered(every, history.snapshot, Filter(kind="boundary"))
+    assert history.progress()["asked"] == len({question.mention for question in every}) - 1
+
+
+def test_entities_come_before_boundaries_but_one_that_waits_comes_after_its_boundary() -> None:
+    given = {
+        "ann": [[ANNA, ANNA_AGAIN, SHE], [GIRL, HER], [(2, 3), (14, 14)]],
+        "bob": [[ANNA, ANNA_AGAIN], [BEA, SHE], [GIRL, HER, (14, 14)]],
+        "carl": [[ANNA, ANNA_AGAIN], [(2, 3), SHE], [(12, 13), HER], [(16, 16), (14, 14)]],
+        "dora": [[ANNA, ANNA_AGAIN], [BEA, SHE], [(12, 13), HER]],
+    }
+    history = opened(given, variants=True)
+    kinds = {id: id[0] for id in asked(history)}
+    assert kinds["b11-13"] == "b"
+    order = asked(history)
+    assert order.index("q8-8") < order.index("b11-13"), "entities first"
+    assert order[-1].startswith("b")

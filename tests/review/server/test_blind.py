@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from caspr.review.history import ADDED
-from caspr.review.project.annotators import add_annotations, by_key
+from caspr.review.project.annotators import AnnotatorChanges, by_key, change_annotators
 from caspr.review.project.project import SingleFile
 from caspr.review.server.guard import Address
 from caspr.review.server.routes import make_app
@@ -56,7 +56,7 @@ def test_texts_of_the_program_do_not_name_whom_was_added(tmp_path: Path) -> None
     session.do(0, {"do": "exists", "mentions": ["1-1"]}, session.history(0).version, "Ann")
     session.close()
     given = [[Annotation.of(name, document, chains[1:])] for name in NAMES]
-    add_annotations(path, by_key(given), "Ann")
+    change_annotators(path, AnnotatorChanges(by_key(given)), "Ann")
     session = reopened(path)
     browser = Browser(session, KEYS.token)
     browser.transport = httpx.ASGITransport(make_app(SingleFile(session), [KEYS], Address(8765), blind=True))

@@ -15,7 +15,7 @@ from tests.corpus.processes import until
 from tests.review.processes import Running
 from tests.review.project.projects import made
 
-DOCS = Path(__file__).parents[3] / "docs" / "review.md"
+DOCS = Path(__file__).parents[3] / "docs" / "team-server.md"
 OPTIONS = "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n}\n"
 
 

@@ -96,7 +96,7 @@ def test_without_the_token_nothing_is_answered(session: ReviewSession, token: st
     cookies = {} if token is None else {"Cookie": f"caspr-8765={token}".encode()}
     answer = stranger.get(path, headers=cookies)
     assert answer.status_code == 403
-    assert "caspr review" in answer.text
+    assert "This page was not opened" in answer.text
     assert stranger.get("/", params={"token": token or ""}).status_code == 403
 
 

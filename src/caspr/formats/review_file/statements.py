@@ -2,6 +2,7 @@
 
     # caspr enforced: 1-3 6-6 in 2      these are mentions, in the chain called 2
     # caspr together: 1-3 6-6           these are mentions, in one chain, whichever that is
+    # caspr entity: 1-3 6-6 9-9         the same; answers about these mentions go before it
     # caspr exists: 5-5                 each of these is a mention, in some chain
     # caspr mention: 5-5                this is a mention, in a chain or alone
     # caspr alone: 5-5                  this is a mention, in no chain with others
@@ -9,6 +10,7 @@
     # caspr apart: 1-3 6-6              these two are not in one chain
     # caspr nested: 1-3 3-3             these two may be in one chain, though one is inside the other
     # caspr note: {"mention": "5-7", "text": "ask Ann"}
+    # caspr note: {"mention": "5-7", "flag": "generic", "text": ""}
     # caspr done: by "Ann" at 2026-11-17T09:30:05Z       Ann has nothing more to decide here
 
 1. A mention is its first and its last token, numbered from 1 in each document.
@@ -41,7 +43,7 @@ Names and types of entities are those that annotators voted for, and those of th
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -54,12 +56,15 @@ from caspr.task.decisions import (
     CONFIDENCES,
     EDITOR,
     IN_CELLS,
+    JOINING,
+    LONGEST_FLAG,
     OF_PAIRS,
     Authorship,
     Decision,
     Note,
     Statement,
     StatementKind,
+    is_flag,
     match_names,
     signature_values,
     spelled,
@@ -87,9 +92,15 @@ def number_of_acts(decisions: Iterable[Decision]) -> int:
     What one person signed at one moment is one act. What was written by hand has no moment of its own: each
     chain of cells, empty cell, statement and name is one.
     """
+    return sum(answers_by_person(decisions).values())
+
+
+def answers_by_person(decisions: Iterable[Decision]) -> dict[str, int]:
+    """Count, for each person, how often they decided something; `EDITOR` for what was written by hand."""
     makers = [decision.made for decision in decisions]
+    signed = {(made.who, made.when) for made in makers if made and made.who != EDITOR}
     by_hand = sum(made is None or made.who == EDITOR for made in makers)
-    return by_hand + len({(made.who, made.when) for made in makers if made and made.who != EDITOR})
+    return {**Counter(who for who, _ in signed), **({EDITOR: by_hand} if by_hand else {})}
 
 
 def signed(line: str, made: Authorship | None) -> str:
@@ -148,6 +159,7 @@ _ELSEWHERE = ("review", "same-chain", *KEYWORDS)
 _SHAPES = {
     StatementKind.ENFORCED: "`# caspr enforced: 1-3 6-6 in 2`, mentions and the id of their chain",
     StatementKind.TOGETHER: "`# caspr together: 1-3 6-6`, two or more mentions",
+    StatementKind.ENTITY: "`# caspr entity: 1-3 6-6`, two or more mentions",
     StatementKind.EXISTS: "`# caspr exists: 5-5`, one or more mentions",
     StatementKind.MENTION: "`# caspr mention: 5-5`, one or more mentions",
     StatementKind.ALONE: "`# caspr alone: 5-5`, one or more mentions",
@@ -184,7 +196,8 @@ def note_lines(notes: Iterable[Note]) -> list[str]:
 
 def _note_values(note: Note) -> dict[str, str | None]:
     made = {} if note.made is None else signature_values(note.made)
-    return {"mention": None if note.mention is None else spelled(note.mention), "text": note.text, **made}
+    about = None if note.mention is None else spelled(note.mention)
+    return {"mention": about, **({"flag": note.flag} if note.flag else {}), "text": note.text, **made}
 
 
 @dataclass
@@ -235,7 +248,7 @@ def _statement(line: Line, kind: StatementKind, rest: str, tokens: int) -> State
         words = words[:-2]
     mentions = [read_mention(line, word, tokens, _SHAPES[kind]) for word in words]
     statement = Statement.of(kind, mentions, chain)
-    least = 2 if kind in OF_PAIRS or kind is StatementKind.TOGETHER else 1
+    least = 2 if kind in OF_PAIRS or kind in JOINING else 1
     most = 2 if kind in OF_PAIRS else tokens * tokens
     if not least <= len(statement.mentions) <= most:
         raise FormatError(line.number, quoted(line.text), _SHAPES[kind])
@@ -254,11 +267,23 @@ def read_mention(line: Line, word: str, tokens: int, expected: str) -> Span:
     return span
 
 
+def _check_flag(line: Line, data: Mapping[str, object]) -> None:
+    if not is_flag(data["flag"]):
+        expected = f"a flag of one line, of up to {LONGEST_FLAG} characters, such as generic"
+        raise FormatError(line.number, f"flag {quoted(str(data['flag']))}", expected)
+    if data.get("mention") is None:
+        raise FormatError(line.number, f"flag {quoted(str(data['flag']))} without a mention", _NOTE)
+
+
 def _note(line: Line, rest: str, tokens: int) -> Note:
     data = parse_object(rest, _NOTE, line=line.number)
+    flag = data.get("flag", "")
+    if flag != "":
+        _check_flag(line, data)
+        data.setdefault("text", "")
     if not isinstance(data.get("text"), str):
         raise FormatError(line.number, f"a note {quoted(rest.strip())}", _NOTE)
-    if not is_encodable(data["text"] + str(data.get("by"))):
+    if not is_encodable(data["text"] + str(data.get("by")) + flag):
         expected = "text that can be saved as UTF-8: remove what is written \\ud800 to \\udfff from it"
         raise FormatError(line.number, "a note with half a character (a lone surrogate)", expected)
     mention = data.get("mention")
@@ -267,7 +292,7 @@ def _note(line: Line, rest: str, tokens: int) -> Note:
     who, when = data.get("by"), data.get("at")
     made = Authorship(who, when) if isinstance(who, str) and isinstance(when, str) else None
     about = None if mention is None else read_mention(line, mention, tokens, _NOTE)
-    return Note(data["text"], about, made)
+    return Note(data["text"], about, made, flag)
 
 
 NOWHERE = "-"

@@ -16,6 +16,7 @@ from caspr.formats.bracket_cells import Bracket, brackets, split_crossing, write
 from caspr.formats.columns import (
     Column,
     alias_lines,
+    checked,
     entity_lines,
     layout_of,
     prefix_columns,
@@ -218,7 +219,7 @@ class Filler:
             if not column.aliases:
                 self._take(chains, column.cells)
             return column
-        write_column(self.prepared.document, new, "the result")  # refuses what could not be read back
+        checked(self.prepared.document, new, "the result")
         self._change(self._chains - chains, new)
         self._chains = chains
         return Column(self._cells, {})

@@ -23,7 +23,16 @@ from caspr.review.operations.context import (
     OperationContext,
     OperationError,
 )
-from caspr.task.decisions import CONFIDENCES, Authorship, Decision, Note, Statement, StatementKind
+from caspr.task.decisions import (
+    CONFIDENCES,
+    LONGEST_FLAG,
+    Authorship,
+    Decision,
+    Note,
+    Statement,
+    StatementKind,
+    is_flag,
+)
 from caspr.text.document import Span
 from caspr.text.findings import is_encodable
 
@@ -84,24 +93,38 @@ def judged(made: Authorship | None, operation: Operation) -> Authorship | None:
 
 
 def note(context: OperationContext, operation: Operation) -> Change:
-    """Write a note."""
-    text = operation.get("text")
-    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_NOTE:
+    """Write a note, or flag a mention, with a note or without one; the same flag again replaces it."""
+    text, flag = operation.get("text", ""), operation.get("flag", "")
+    if not isinstance(text, str) or len(text) > LONGEST_NOTE or not (text.strip() or flag):
         raise OperationError(f"A note has 1 to {LONGEST_NOTE:,} characters.")
-    if not is_encodable(text):
+    if flag and (not is_flag(flag) or operation.get("mention") is None):
+        raise OperationError(
+            f"A flag is a word or a few for one mention, of up to {LONGEST_FLAG} characters."
+        )
+    if not is_encodable(text + flag):
         raise OperationError("Remove the half character (a lone surrogate): it cannot be saved.")
     about = operation.get("mention")
-    note = Note(text, None if about is None else context.mention(about), context.made)
-    notes = (*context.snapshot.notes, (context.ids.note(), note))
-    return Change(context.snapshot.entries, notes, "a note", done=context.snapshot.done)
+    note = Note(text, None if about is None else context.mention(about), context.made, flag)
+    same = {
+        id
+        for id, old in context.snapshot.notes
+        if flag and (old.flag, old.mention) == (note.flag, note.mention)
+    }
+    kept = tuple((id, old) for id, old in context.snapshot.notes if id not in same)
+    notes = (*kept, (context.ids.note(), note))
+    return Change(
+        context.snapshot.entries, notes, f"flag: {flag}" if flag else "a note", done=context.snapshot.done
+    )
 
 
 def unnote(context: OperationContext, operation: Operation) -> Change:
     """Delete a note."""
-    kept = tuple((id, note) for id, note in context.snapshot.notes if id != operation.get("id"))
-    if len(kept) == len(context.snapshot.notes):
+    gone = [note for id, note in context.snapshot.notes if id == operation.get("id")]
+    if not gone:
         raise OperationError("There is no such note.")
-    return Change(context.snapshot.entries, kept, "a note taken away", done=context.snapshot.done)
+    kept = tuple((id, note) for id, note in context.snapshot.notes if id != operation.get("id"))
+    label = f"flag taken away: {gone[0].flag}" if gone[0].flag else "a note taken away"
+    return Change(context.snapshot.entries, kept, label, done=context.snapshot.done)
 
 
 def done(context: OperationContext, operation: Operation) -> Change:  # noqa: ARG001

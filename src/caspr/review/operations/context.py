@@ -3,7 +3,8 @@
 Where a mention belongs is one answer: in which chain, alone, or nowhere. Whoever gives another has changed
 their mind, so the new answer replaces the old one instead of contradicting it (`without_replaced`). What
 relates a mention to another one (`together`, `apart`) stays, unless its very opposite is said of the same
-mentions.
+mentions. What holds an entity (`entity`) never stands in the way: it lets go of a mention about which
+something else is said, and of both that are said to be different.
 
 A refusal says in words of the text why an operation cannot be done, and what can be done instead. A remedy is
 an operation itself, shown as a button. It does all that is needed in one step:
@@ -25,6 +26,7 @@ from itertools import count
 from typing import Any
 
 from caspr.errors import CasprError, ContradictionError
+from caspr.review.entities import Held, hold
 from caspr.review.solver import Snapshot, Solver
 from caspr.task.contradictions import Fault, FaultKind
 from caspr.task.decisions import Authorship, Decision, Note, Statement, StatementKind, match_names, spelled
@@ -43,6 +45,8 @@ REPLACED = {
 }
 """The earlier answers about a mention that a new one takes the place of."""
 OPPOSITES = frozenset((StatementKind.TOGETHER, StatementKind.APART))
+_REPLACING_HELD = _PLACED | _NOWHERE
+"""The answers about a mention that let it go from what holds its entity."""
 
 
 def without_replaced(
@@ -52,6 +56,9 @@ def without_replaced(
     chains = [entry.statement.chain for entry in entries]
     for entry in entries:
         old = entry.statement
+        if old.kind is StatementKind.ENTITY:
+            yield from _still_held(entry, new, about)
+            continue
         if {old.kind, new.kind} == OPPOSITES:
             replaced = set(old.mentions) == set(new.mentions)
             left: tuple[Span, ...] = ()
@@ -66,6 +73,27 @@ def without_replaced(
         anchor = old.kind in _PLACED and len(left) == 1 and chains.count(old.chain) == 1
         if left and not anchor:
             yield replace(entry, statement=old.over(left))
+
+
+def _still_held(entry: Decision, new: Statement, about: Collection[Span]) -> Iterator[Decision]:
+    """Yield what an entity holds after a new decision, unless that is one mention or said by the new one."""
+    held = entry.statement.mentions
+    if new.kind is StatementKind.APART:
+        leaves = set(new.mentions) <= set(held)
+    else:
+        leaves = new.kind in _REPLACING_HELD
+    if new.kind is StatementKind.ENTITY and set(held) <= set(new.mentions):
+        return
+    yield from released(entry, about if leaves else ())
+
+
+def released(entry: Decision, mentions: Collection[Span]) -> Iterator[Decision]:
+    """Yield what holds an entity without some mentions, if two or more are left."""
+    left = tuple(span for span in entry.statement.mentions if span not in mentions)
+    if left == entry.statement.mentions:
+        yield entry
+    elif len(left) > 1:
+        yield replace(entry, statement=entry.statement.over(left))
 
 
 MOST = 20_000
@@ -142,8 +170,10 @@ class OperationContext:
         for statement in new:
             touched = about.intersection(statement.mentions) or statement.mentions
             kept = tuple(without_replaced(kept, statement, touched))
-        mentions = about.union(span for statement in new for span in statement.mentions)
-        words = label or "; ".join(map(self.words, new))
+        # What holds an entity is no part of what somebody said, so it is not named.
+        said = [statement for statement in new if statement.kind is not StatementKind.ENTITY] or new
+        mentions = about.union(span for statement in said for span in statement.mentions)
+        words = label or "; ".join(map(self.words, said))
         return Change((*kept, *map(self.decided, new)), self.snapshot.notes, words, mentions)
 
     def decided(self, statement: Statement) -> Decision:
@@ -190,6 +220,10 @@ class OperationContext:
     def titles(self) -> dict[str, str]:
         """What the entities of the result are called, by the ids of their chains."""
         return self.solver.titles(self.snapshot)
+
+    def held(self, chain: Chain, asked: Iterable[Span], anchors: Sequence[Span]) -> Held:
+        """Return what must stay together for a chain to be the entity that an answer names."""
+        return hold(self.solver.instance(self.snapshot.decisions), chain, asked, anchors)
 
     def name_of(self, chain: Chain) -> Decision | None:
         """Return the decision that names the entity of a chain of the result, if there is one."""

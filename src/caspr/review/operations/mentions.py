@@ -20,9 +20,20 @@ boundaries that are decided: it never makes two mentions of two variants.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from caspr.review.operations.context import MOST, Change, Operation, OperationContext, OperationError, Remedy
+from caspr.review.operations.context import (
+    MOST,
+    Change,
+    Operation,
+    OperationContext,
+    OperationError,
+    Remedy,
+    released,
+)
 from caspr.task.decisions import OF_PAIRS, Decision, Note, Statement, StatementKind
 from caspr.text.document import Chain, Span
+
+_OF_SEVERAL = OF_PAIRS | {StatementKind.ENTITY}
+"""What cannot be said of one mention."""
 
 
 def saying(
@@ -58,7 +69,11 @@ def new(context: OperationContext, operation: Operation) -> Change:
 
 
 def _enforced(context: OperationContext, mentions: Sequence[Span], chain: Chain) -> Change:
-    return context.add(anchored(context, mentions, chain), named=mentions)
+    enforced = anchored(context, mentions, chain)
+    anchors = [span for span in chain.mentions if span in enforced.mentions and span not in mentions]
+    named = anchors or [span for span in chain.mentions if span in context.snapshot.decisions.group_of]
+    held = context.held(chain, mentions, named).statement
+    return context.add(*([] if held is None else [held]), enforced, named=mentions)
 
 
 def anchored(context: OperationContext, mentions: Sequence[Span], chain: Chain) -> Statement:
@@ -169,7 +184,7 @@ def _moved(entries: tuple[Decision, ...], old: Span, new: Span) -> Iterator[Deci
             mentions = tuple(span for span in mentions if span != new)
         if mentions == statement.mentions:
             yield entry
-        elif mentions and not (len(mentions) == 1 and statement.kind in OF_PAIRS):
+        elif mentions and not (len(mentions) == 1 and statement.kind in _OF_SEVERAL):
             lone = len(mentions) == 1 and statement.kind is StatementKind.TOGETHER
             kind = StatementKind.MENTION if lone else statement.kind
             yield replace(entry, statement=replace(statement, kind=kind, mentions=mentions))
@@ -184,7 +199,8 @@ def place(context: OperationContext, operation: Operation) -> Change:
     """
     mention = context.mention(operation.get("mention"))
     decided = decided_boundary(context, mention)
-    same = [span for span in _others(context, operation) if span not in (mention, decided)]
+    asked = (mention, decided)
+    same = [span for span in _others(context, operation) if span not in asked]
     if operation.get("chain") is not None:
         others = [span for span in context.chain(operation["chain"]).mentions if span != decided]
         same.append(_nearest(mention, others))
@@ -194,8 +210,13 @@ def place(context: OperationContext, operation: Operation) -> Change:
         if span not in (mention, *same) and not _is_decided(context, decided, span, same)
     ]
     statements = [Statement.of(StatementKind.APART, [mention, span]) for span in different]
+    context = _released(context, asked, same)
     if same:
-        statements.insert(0, Statement.of(StatementKind.TOGETHER, [mention, *same]))
+        held = [context.held(chain, asked, same) for chain in _entities(context, same)]
+        firm = [entity.firm for entity in held if entity.firm is not None]
+        together = Statement.of(StatementKind.TOGETHER, [mention, *same, *firm])
+        holding = [entity.statement for entity in held if entity.statement is not None]
+        statements = [*holding, together, *statements]
     elif operation.get("exists") is True:
         statements.insert(0, Statement.of(StatementKind.MENTION, [mention]))
     if not statements:
@@ -203,6 +224,28 @@ def place(context: OperationContext, operation: Operation) -> Change:
     if statements[0].kind is not StatementKind.APART:
         context = with_boundary(context, mention, statements)
     return context.add(*statements, named=[mention])
+
+
+def _entities(context: OperationContext, mentions: Iterable[Span]) -> list[Chain]:
+    """Return the chains of the result that some mentions are in."""
+    ids = dict.fromkeys(context.snapshot.chain_of.get(span) for span in mentions)
+    return [context.chain(id) for id in ids if id is not None]
+
+
+def _released(context: OperationContext, asked: Collection[Span], same: Collection[Span]) -> OperationContext:
+    """Let mentions go from what holds the entities that they are in, except that of some mentions."""
+    entries = tuple(
+        kept
+        for entry in context.snapshot.entries
+        for kept in (
+            released(entry, asked)
+            if entry.statement.kind is StatementKind.ENTITY and set(same).isdisjoint(entry.statement.mentions)
+            else (entry,)
+        )
+    )
+    if entries == context.snapshot.entries:
+        return context
+    return replace(context, snapshot=replace(context.snapshot, entries=entries))
 
 
 def alone(context: OperationContext, operation: Operation) -> Change:

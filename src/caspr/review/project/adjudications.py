@@ -13,16 +13,8 @@ from pathlib import Path
 from caspr.adjudication import adjudicate_document, by_document
 from caspr.errors import InputError
 from caspr.formats import review_file
-from caspr.formats.review_file.project import (
-    NAME,
-    ProjectDocument,
-    ProjectFile,
-    is_project,
-    project_text,
-    read_project,
-)
+from caspr.formats.review_file.project import FOLDER, is_project, new_project, read_project
 from caspr.review.documents import ChangeSettings
-from caspr.review.exports import plain
 from caspr.review.session import fresh_review
 from caspr.storage import write_all
 from caspr.task.settings import Settings
@@ -30,9 +22,6 @@ from caspr.task.stored_settings import read_settings
 from caspr.text.alignment import align
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding
-
-FOLDER = "documents"
-"""The folder of the review files of a project."""
 
 
 def are_adjudications(paths: Sequence[Path]) -> bool:
@@ -64,24 +53,7 @@ def merge_projects(
         )
     documents, findings = by_document(work)
     settings = change_settings(Settings())
-    texts: dict[Path, str | bytes] = {}
-    listed = []
-    for annotations in documents:
-        document = annotations[0].document
-        file = f"{FOLDER}/{_free(plain(document), texts, output)}.conll"
-        texts[output / file] = review_file.write([fresh_review(align(annotations), settings)])
-        listed.append(ProjectDocument(file, document.title))
+    texts = new_project([fresh_review(align(annotations), settings) for annotations in documents])
     (output / FOLDER).mkdir(parents=True, exist_ok=True)
-    write_all({**texts, output / NAME: project_text(ProjectFile(tuple(listed)))})
+    write_all({output / file: text for file, text in texts.items()})
     return findings
-
-
-def _free(name: str, texts: dict[Path, str | bytes], output: Path) -> str:
-    """Return a name that no file has yet, on any disk."""
-    taken = {path.relative_to(output).stem.lower() for path in texts}
-    number = 1
-    free = name
-    while free.lower() in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free

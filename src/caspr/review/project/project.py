@@ -14,8 +14,8 @@ in `.caspr-index.json` for as long as the file does not change.
 import json
 import re
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -24,12 +24,19 @@ from types import NoneType
 from typing import Any, Protocol
 
 from caspr.errors import CasprError, InputError
-from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text, read_project
+from caspr.formats.review_file.project import (
+    NAME,
+    ProjectDocument,
+    ProjectFile,
+    is_project,
+    project_text,
+    read_project,
+)
 from caspr.review.documents import ChangeSettings, read_documents
 from caspr.review.record import Line, Record, digest_of
-from caspr.review.session import Listener, MissingError, ReviewSession, Store
+from caspr.review.session import Listener, MissingError, ReviewSession, Store, open_review
 from caspr.storage import FileLock, Stamp, stamp_of, write_all
-from caspr.task.decisions import StatementKind
+from caspr.task.decisions import EDITOR, Authorship, Note, StatementKind, is_flag, read_spelled
 
 INDEX = ".caspr-index.json"
 """Keeps what was counted."""
@@ -50,9 +57,12 @@ class ProjectRow:
     """Its review file, relative to the folder of the project."""
     title: str
     tokens: int | None = None
-    annotators: int | None = None
+    annotators: tuple[str, ...] = ()
+    """Who annotated it."""
     cost: int | None = None
     """The cost of the result before anything was decided."""
+    proven: bool | None = None
+    """Whether that was proven optimal, where the corpus that made the project said so."""
     decisions: int = 0
     status: str = "open"
     """`open`, `in work` or `done`, or `missing` if there is no file."""
@@ -65,6 +75,8 @@ class ProjectRow:
     """How many of them have no open question."""
     answers: int = 0
     """How many answers were given: decisions that somebody made at one moment are one."""
+    people: Mapping[str, int] = field(default_factory=dict)
+    """How many of them each person gave."""
     stake: float | None = None
     """What its next question is worth beside those of others, the less the more, once it was counted."""
     chains: int | None = None
@@ -73,35 +85,62 @@ class ProjectRow:
     """What the result costs, once the document was opened."""
     optimal: bool | None = None
     """Whether the result is proven optimal, once the document was opened."""
+    flags: tuple[Note, ...] = ()
+    """The flags of its mentions."""
 
 
 def first_row(folder: Path, document: ProjectDocument) -> ProjectRow:
     """Return what the project file and the first lines of a review file say about a document."""
-    row = ProjectRow(document.file, document.title, document.tokens, document.annotators, document.cost)
+    proven = document.proven if document.bytes == _size(folder / document.file) else None
+    row = ProjectRow(document.file, document.title, document.tokens, cost=document.cost, proven=proven)
     head = _head(folder / document.file)
     if head is None:
         return replace(row, status="missing")
-    return _with_head(row, head)
+    row = _with_head(row, head)
+    return replace(row, optimal=row.proven if row.status == "open" else None)
+
+
+def _size(path: Path) -> int | None:
+    """Return how long a file is; one of another length is no longer as the corpus wrote it."""
+    with suppress(OSError):
+        return path.stat().st_size
+    return None
 
 
 def _with_head(row: ProjectRow, head: list[str]) -> ProjectRow:
     decisions, last, done = 0, ("", ""), None
     signatures: set[tuple[str, str]] = set()
+    by_hand, flags = 0, []
     for line in head:
         if line.startswith("# caspr review:"):
             row = _with_header(row, line)
         elif _DECISION.match(line):
             decisions += 1
             signed = _SIGNED.match(line)
-            signature = (signed[2], signed[1]) if signed else ("", line)
-            signatures.add(signature)
-            last = max(last, signature) if signed else last
+            if signed is None or _name(signed[1]) == EDITOR:
+                by_hand += 1
+            else:
+                signatures.add((signed[2], signed[1]))
+            last = max(last, (signed[2], signed[1])) if signed else last
         elif signed := _DONE.match(line):
             done = signed[2], signed[1]
+        elif line.startswith("# caspr note:"):
+            flags += _flags(line)
     when, who = done or last
     status = "done" if done else "in work" if decisions else "open"
-    row = replace(row, decisions=decisions, answers=len(signatures))
-    return replace(row, status=status, by=_name(who), at=when)
+    people = {**Counter(_name(name) for _, name in signatures), **({EDITOR: by_hand} if by_hand else {})}
+    row = replace(row, decisions=decisions, answers=sum(people.values()), people=people)
+    return replace(row, status=status, by=_name(who), at=when, flags=tuple(flags))
+
+
+def _flags(line: str) -> list[Note]:
+    """Return the flag in a line; what is no flag is left to whoever reads the whole file."""
+    with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        said = json.loads(line.partition(":")[2])
+        if is_flag(said.get("flag")):
+            made = Authorship(str(said["by"]), str(said["at"])) if said.get("by") else None
+            return [Note(str(said.get("text", "")), read_spelled(said["mention"]), made, said["flag"])]
+    return []
 
 
 def _with_header(row: ProjectRow, line: str) -> ProjectRow:
@@ -109,7 +148,9 @@ def _with_header(row: ProjectRow, line: str) -> ProjectRow:
         header = json.loads(line.partition(":")[2])
         tokens = header.get("tokens")
         return replace(
-            row, tokens=tokens if type(tokens) is int else None, annotators=len(header["annotators"])
+            row,
+            tokens=tokens if type(tokens) is int else None,
+            annotators=tuple(map(str, header["annotators"])),
         )
     return row
 
@@ -156,7 +197,7 @@ class Index:
         if known is None or known[0] != stamp_of(self._folder / row.file):
             return row
         counts: dict[str, Any] = {name: known[1].get(name) for name in self.COUNTED}
-        return replace(row, **counts)
+        return _as_found(replace(row, **counts))
 
     def keep(self, row: ProjectRow) -> None:
         """Keep what was counted in a document."""
@@ -171,6 +212,12 @@ class Index:
             self._dirty = False
             with suppress(Exception):
                 write_all({self._path: json.dumps(self._counts)})
+
+
+def _as_found(row: ProjectRow) -> ProjectRow:
+    """Return a row with the proof that the corpus found, while its result is the one that it proved."""
+    known = row.proven and not row.decisions and row.value in (None, row.cost)
+    return replace(row, optimal=True) if known else row
 
 
 Watched = Callable[[int], bool]
@@ -204,8 +251,8 @@ class Workplace(Protocol):
     def summaries(self) -> list[dict[str, Any]]:
         """Return a row for each document."""
 
-    def assign(self, number: int, who: str) -> None:
-        """Assign a document to somebody, or to nobody."""
+    def assign(self, numbers: Collection[int], who: str) -> None:
+        """Assign documents to somebody, or to nobody."""
 
     def steps(self, since: str = "") -> list[Line]:
         """Return who did what since a time, in all documents, in the order of time."""
@@ -258,9 +305,9 @@ class SingleFile:
         """Return a row for each document."""
         return [{**row, "assigned": "", "cost": None} for row in self.session.summaries()]
 
-    def assign(self, number: int, who: str) -> None:  # noqa: ARG002
+    def assign(self, numbers: Collection[int], who: str) -> None:  # noqa: ARG002
         """Refuse to assign: a file alone has no place for that."""
-        raise MissingError(number)
+        raise MissingError(numbers)
 
     def steps(self, since: str = "") -> list[Line]:
         """Return who did what since a time."""
@@ -487,13 +534,13 @@ class Project:
                 for number, row in enumerate(self.rows)
             ]
 
-    def assign(self, number: int, who: str) -> None:
-        """Assign a document to somebody, or to nobody."""
+    def assign(self, numbers: Collection[int], who: str) -> None:
+        """Assign documents to somebody, or to nobody."""
         name = " ".join(who.split())[:LONGEST_NAME]
         with self._lock:
-            if not 0 <= number < self.count:
-                raise MissingError(number)
-            assigned = {**self.file.assigned, self.rows[number].file: name}
+            if any(not 0 <= number < self.count for number in numbers):
+                raise MissingError(numbers)
+            assigned = {**self.file.assigned, **{self.rows[number].file: name for number in numbers}}
             kept = {file: person for file, person in assigned.items() if person}
             self._write(replace(self.file, assigned=kept))
 
@@ -573,7 +620,16 @@ class Project:
         self._file_lock.release()
 
 
+def open_existing(path: Path, change_settings: ChangeSettings, who: str) -> Workplace:
+    """Open a project or a review file to go on with it."""
+    if is_project(path):
+        return Project.opened(path, change_settings, who)
+    session = open_review(path, change_settings)
+    session.who = who
+    return SingleFile(session)
+
+
 def updated(row: ProjectRow, summary: Mapping[str, Any]) -> ProjectRow:
     """Return a row with what the summary of its document says."""
-    known = {field.name for field in fields(ProjectRow)} - {"file", "title", "cost"}
-    return replace(row, **{name: summary[name] for name in known})
+    known = {field.name for field in fields(ProjectRow)} - {"file", "title", "cost", "proven"}
+    return _as_found(replace(row, **{name: summary[name] for name in known}))

@@ -19,11 +19,13 @@ price may be lower, since the best solution with another answer may move more th
 is there at once and does not change while exact prices are computed.
 
 **Exact prices** (`PriceList`): how much more the best result costs with a mention where a choice puts it.
-The engine solves once more with the mention and the anchor joined, or with the mention left out; parts that
-the mention does not touch are remembered. *Alone*, *not a mention* and *a new entity* all leave it without
-the others, so they have one price. Each price gets its share of the time that is left, so that one that is
-hard to prove does not keep the others from being computed; the hard ones then get what is left of it. What is
-not proven in that time is a lower bound, or not known, and stays so in this snapshot.
+The engine solves once more with the mention joined with what makes up the entity (`review.entities`), or
+left out; parts that the mention does not touch are remembered. That solution also shows which mentions of the
+entity would leave it with this answer, so that a card can say so before. *Alone*, *not a mention* and *a new
+entity* all leave it without the others, so they have one price. Each price gets its share of the time that is
+left, so that one that is hard to prove does not keep the others from being computed; the hard ones then get
+what is left of it. What is not proven in that time is a lower bound, or not known, and stays so in this
+snapshot.
 """
 
 from bisect import bisect_left
@@ -35,9 +37,10 @@ from time import monotonic
 
 from caspr.confidence import Stance
 from caspr.errors import ContradictionError, EngineError
+from caspr.review.entities import hold
 from caspr.review.questions.question import Placing, Question, QuestionKind
 from caspr.review.solver import Snapshot, Solver
-from caspr.task.decisions import Statement, StatementKind
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
 from caspr.task.solution import Solution, Status
@@ -57,8 +60,8 @@ class _ChainGains:
     members: frozenset[Span]
     signatures: Counter[Signature]
     longest: int
-    gains: dict[Signature, int] = field(default_factory=dict)
-    extras: dict[Signature, int] = field(default_factory=dict)
+    known: dict[Signature, tuple[int, int]] = field(default_factory=dict)
+    """What a mention of a signature gains with all members, and the least that a first used link costs."""
 
     def near(self, span: Span) -> Iterator[Span]:
         """Yield the members that may be nested with a span."""
@@ -86,11 +89,20 @@ class Moves:
         if chain is None:
             return 0
         known, own = self._gains(chain), self.instance.votes.signature(span)
-        if own not in known.gains:
-            known.gains[own] = sum(
-                self._pair(own, other) * count for other, count in known.signatures.items()
-            )
-        return known.gains[own] - (self._pair(own, own) if span in known.members else 0)
+        gained, _ = self._with_all(own, known)
+        return gained - (self._pair(own, own) if span in known.members else 0)
+
+    def _with_all(self, own: Signature, chain: _ChainGains) -> tuple[int, int]:
+        """Return what a signature gains with all members of a chain, and the least that a used link costs."""
+        if own not in chain.known:
+            gained, extras = 0, []
+            for other, count in chain.signatures.items():
+                price = self.instance.prices.of(meet(own, other))
+                gained += count * (price.gain if price.allowed else -FORBIDDEN)
+                if price.extra is not None:
+                    extras.append(price.extra)
+            chain.known[own] = gained, min(extras, default=0)
+        return chain.known[own]
 
     def _gains(self, chain: Chain) -> _ChainGains:
         known = self._known.get(id(chain))
@@ -107,13 +119,10 @@ class Moves:
         One of their links must be used, and members that the rule on nesting keeps apart from it must leave.
         """
         known, own = self._gains(chain), self.instance.votes.signature(span)
-        if own not in known.extras:
-            prices = (self.instance.prices.of(meet(own, other)) for other in known.signatures)
-            extras = [price.extra for price in prices if price.extra is not None]
-            known.extras[own] = min(extras, default=0)
+        _, extra = self._with_all(own, known)
         leaving = [other for other in known.near(span) if self.instance.forbids_nesting(span, other)]
         lost = sum(self.gain(other, chain) + self.pair_gain(span, other) for other in leaving)
-        return known.extras[own] + lost - self.gain(span, chain)
+        return extra + lost - self.gain(span, chain)
 
     def pair_gain(self, span: Span, other: Span) -> int:
         """Return what two mentions gain in one chain."""
@@ -191,6 +200,16 @@ class Choice:
     now: bool
     estimate: int
     """What it costs to move this mention alone."""
+
+    def same(self, span: Span) -> tuple[Span, ...]:
+        """Return the mentions that one is the same as if it is of this entity.
+
+        Of an entity that the result lacks these are more than half, since there is no chain to be held.
+        """
+        if self.chain is not None or not self.mentions:
+            return self.doubts
+        nearest = sorted(self.mentions, key=lambda other: (abs(other.start - span.start), other))
+        return tuple(dict.fromkeys((*self.doubts, *nearest[: len(nearest) // 2 + 1])))
 
 
 @dataclass(frozen=True)
@@ -367,6 +386,8 @@ class ChoicePrice:
     """The price, at least; `None` if the choice is not possible, or if nothing is known."""
     exact: bool = True
     """Whether the price is proven, or that the choice is not possible; otherwise it is a lower bound."""
+    leaving: tuple[Span, ...] = ()
+    """The mentions of the entity that leave it with this choice, where the price is proven."""
 
     @property
     def least(self) -> int:
@@ -425,28 +446,78 @@ class PriceList:
             elif choice.now:
                 yield choice.id, _nothing
             else:
-                yield choice.id, partial(self._joined, span, choice.anchor)
+                yield choice.id, partial(self._joined, span, choice, choices)
         yield LEAVE, partial(self._without, spans if question.kind is QuestionKind.BOUNDARY else [span])
 
-    def _joined(self, span: Span, anchor: Span, limits: Limits) -> ChoicePrice:
-        decisions = self.snapshot.decisions
-        if self._solver.settings.nested is Nesting.VOTE and span.nests_with(anchor):
-            # An answer goes before the vote on whether the two may share a chain.
-            nested = Statement.of(StatementKind.NESTED, [span, anchor])
-            decisions = replace(decisions, statements=(*decisions.statements, nested))
+    def _joined(self, span: Span, choice: Choice, choices: Sequence[Choice], limits: Limits) -> ChoicePrice:
+        decisions = self.snapshot.decisions.releasing(span)
         instance = self._solver.instance(decisions)
-        if not {span, anchor} <= set(instance.mentions):
+        joined = {span, *choice.same(span), *self._held(instance, span, choice)}
+        if not joined <= set(instance.mentions):
             return NOT_KNOWN
-        pair = min(span, anchor), max(span, anchor)
-        solution = self._solver.solution(self.snapshot)
-        [flip] = self._solver.incremental.flip_prices(instance, solution, [pair], limits)
-        return ChoicePrice(0) if flip.together else ChoicePrice(flip.price, flip.exact)
+        value = self._value(decisions, limits)
+        said = [*self._different(span, choice, choices, joined), *self._nested(span, joined)]
+        instance = self._solver.instance(replace(decisions, statements=(*decisions.statements, *said)))
+        solution = self._solver.incremental.joining(instance, joined, limits)
+        if solution.status is Status.INFEASIBLE:
+            return self._enforced(choice, joined, instance.decisions, value, limits)
+        price = max(0, solution.bound - value)
+        if solution.status is Status.FEASIBLE or instance.rules.partial:
+            return ChoicePrice(price, exact=False)
+        return ChoicePrice(price, leaving=_leaving(choice, joined, solution))
+
+    def _enforced(
+        self, choice: Choice, joined: Set[Span], decisions: Decisions, value: int, limits: Limits
+    ) -> ChoicePrice:
+        """Return the least price of links that only a decision allows, as what it enforces is free."""
+        together = Statement.of(StatementKind.TOGETHER, joined)
+        instance = self._solver.instance(replace(decisions, statements=(*decisions.statements, together)))
+        try:
+            solution = self._solver.incremental.answer(instance, limits)
+        except ContradictionError:
+            return ChoicePrice(None)
+        if solution.status is Status.INFEASIBLE:
+            return ChoicePrice(None)
+        leaving = _leaving(choice, joined, solution) if solution.status is not Status.FEASIBLE else ()
+        return ChoicePrice(max(0, solution.bound - value), exact=False, leaving=leaving)
+
+    def _different(
+        self, span: Span, choice: Choice, choices: Sequence[Choice], joined: Set[Span]
+    ) -> Iterator[Statement]:
+        """Yield that a mention is different from those of the other choices, unless that is decided."""
+        decisions = self.snapshot.decisions
+        for other in (doubt for rival in choices if rival is not choice for doubt in rival.doubts):
+            if not decisions.separates(span, other) and not any(
+                decisions.joins(other, own) for own in joined
+            ):
+                yield Statement.of(StatementKind.APART, [span, other])
+
+    def _nested(self, span: Span, joined: Set[Span]) -> Iterator[Statement]:
+        """Yield that a mention may be with those inside it: an answer goes before the vote on that."""
+        if self._solver.settings.nested is Nesting.VOTE:
+            for other in joined:
+                if span.nests_with(other):
+                    yield Statement.of(StatementKind.NESTED, [span, other])
+
+    def _held(self, instance: Instance, span: Span, choice: Choice) -> tuple[Span, ...]:
+        """Return what an answer holds of the entity that it names."""
+        chain = None if choice.chain is None else self.placing.chains[choice.chain]
+        return () if chain is None else hold(instance, chain, [span], choice.doubts).mentions
+
+    def _value(self, decisions: Decisions, limits: Limits) -> int:
+        """Return what the best result costs if the asked mention is not held where it is now."""
+        if decisions is self.snapshot.decisions:
+            return self.snapshot.value
+        return self._solver.incremental.answer(self._solver.instance(decisions), limits).value
 
     def _without(self, spans: Sequence[Span], limits: Limits) -> ChoicePrice:
         present = [span for span in spans if span not in self.placing.ruled_out]
         if not present or not any(span in self.placing.chain_of for span in present):
             return ChoicePrice(0)
         decisions = self.snapshot.decisions
+        for span in present:
+            decisions = decisions.releasing(span)
+        value = self._value(decisions, limits)
         absent = Statement.of(StatementKind.ABSENT, present)
         instance = self._solver.instance(replace(decisions, statements=(*decisions.statements, absent)))
         try:
@@ -455,9 +526,15 @@ class PriceList:
             return ChoicePrice(None)
         if solution.status is Status.INFEASIBLE:
             return ChoicePrice(None)
-        return ChoicePrice(
-            max(0, solution.bound - self.snapshot.value), solution.status is not Status.FEASIBLE
-        )
+        return ChoicePrice(max(0, solution.bound - value), solution.status is not Status.FEASIBLE)
+
+
+def _leaving(choice: Choice, joined: Set[Span], solution: Solution) -> tuple[Span, ...]:
+    """Return which mentions of an entity are not with those that are joined."""
+    chain = next(
+        (frozenset(chain) for chain in solution.partitions[0] if not joined.isdisjoint(chain)), joined
+    )
+    return tuple(other for other in choice.mentions if other not in chain)
 
 
 def _within(

@@ -21,6 +21,7 @@ the result that holds most of the other mentions of the annotator's chain; if th
 is an entity that the result lacks.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -99,11 +100,12 @@ class UnitedMentions:
 def find_questions(united: UnitedMentions) -> list[Question]:
     """Return everything annotators disagree on, in the order of the text."""
     votes = united.votes
+    placed = _AgreedEntities(votes)
     doubts: dict[Span, set[Span]] = {}
     for annotation in united.annotations:
         for chain in annotation.chains:
             for earlier, mention in _doubtful(chain.mentions, votes):
-                if not _asked_there(earlier, mention, votes):
+                if not _asked_there(earlier, mention, votes, placed):
                     doubts.setdefault(mention, set()).add(earlier)
     questions = []
     for mention, markers in votes.marks.items():
@@ -124,13 +126,56 @@ def _doubtful(mentions: Sequence[Span], votes: Votes) -> Iterator[tuple[Span, Sp
     last: dict[Signature, Span] = {}
     for mention in mentions:
         signature = votes.signatures[mention]
-        best = max(((meet(signature, kind), span) for kind, span in last.items()), key=_rank, default=None)
+        best = _best_earlier(signature, last, whole=not votes.seen)
         if best is not None and best[0].givers != best[0].viewers:
             yield best[1], mention
+        # Those that were seen last stand last.
+        last.pop(signature, None)
         last[signature] = mention
 
 
-def _asked_there(earlier: Span, mention: Span, votes: Votes) -> bool:
+def _best_earlier(
+    signature: Signature, last: dict[Signature, Span], *, whole: bool
+) -> tuple[Evidence, Span] | None:
+    """Return the earlier mention that all link with one, else that most do, the nearest of them.
+
+    `last` has the last mention of each kind, the nearest last. Where all annotators saw the whole text,
+    no more can link a mention than linked it at all, so that the nearest with so many votes is the best.
+    """
+    most = len({annotator for annotator, _ in signature.chains})
+    best, best_rank = None, (False, -1)
+    for kind, span in reversed(last.items()):
+        evidence = meet(signature, kind)
+        votes = evidence.k
+        rank = evidence.givers == evidence.viewers, votes
+        if rank > best_rank:
+            best, best_rank = (evidence, span), rank
+            if whole and votes == most:
+                break
+    return best
+
+
+class _AgreedEntities:
+    """Of which mentions all annotators agree on the entity: they all link them with some same mention."""
+
+    def __init__(self, votes: Votes) -> None:
+        self._kinds: dict[tuple[int, int], Counter[Signature]] = {}
+        for signature in votes.signatures.values():
+            for chain in signature.chains:
+                self._kinds.setdefault(chain, Counter())[signature] += 1
+        self._known: dict[Signature, bool] = {}
+
+    def __contains__(self, signature: Signature) -> bool:
+        """Return whether there is another mention that everybody links with one of this signature."""
+        if signature not in self._known:
+            near = {kind: count for chain in signature.chains for kind, count in self._kinds[chain].items()}
+            # With one of its own kind only if there are two.
+            links = (meet(signature, kind) for kind, count in near.items() if kind != signature or count > 1)
+            self._known[signature] = any(link.givers == link.viewers for link in links)
+        return self._known[signature]
+
+
+def _asked_there(earlier: Span, mention: Span, votes: Votes, placed: _AgreedEntities) -> bool:
     """Return whether a doubt is only about the earlier mention, which has a question of its own.
 
     So it is where whoever does not link the two did not mark the earlier one, and all agree on the entity of
@@ -139,8 +184,7 @@ def _asked_there(earlier: Span, mention: Span, votes: Votes) -> bool:
     evidence = votes.evidence(mention, earlier)
     if evidence.viewers & ~evidence.givers & votes.marks.get(earlier, 0):
         return False
-    links = (votes.evidence(mention, other) for other in votes.neighbours(mention))
-    return any(link.givers == link.viewers for link in links)
+    return votes.signature(mention) in placed
 
 
 def _distance(votes: Votes, mention: Span, earlier: Sequence[Span]) -> int:
@@ -151,12 +195,6 @@ def _distance(votes: Votes, mention: Span, earlier: Sequence[Span]) -> int:
     if markers != viewers:
         closest.append(abs(2 * markers.bit_count() - viewers.bit_count()))
     return min(closest, default=0)
-
-
-def _rank(candidate: tuple[Evidence, Span]) -> tuple[bool, int, Span]:
-    """Prefer what all agree on, then what most say, then the nearest mention."""
-    evidence, span = candidate
-    return evidence.givers == evidence.viewers, evidence.k, span
 
 
 @dataclass(frozen=True)
@@ -225,6 +263,18 @@ class Placing:
         if question.kind is QuestionKind.LINK and self._link_open(question, span):
             return not self._is_placed(question, span)
         return question.marked < question.seen and self._mention_open(question.mention, span)
+
+    def is_clear(self, question: Question) -> bool:
+        """Return whether a question is about a boundary that need not be asked: most annotators drew it.
+
+        That is more than two thirds of those who marked the mention; the result has this boundary alone.
+        """
+        group = self.united.variants.group(question.mention)
+        if question.kind is not QuestionKind.BOUNDARY or group is None:
+            return False
+        drawn = list(group.marked.values())
+        same = drawn.count(self.span(question.mention) or question.mention)
+        return 3 * same > 2 * len(drawn) and sum(span in self.chain_of for span in group.spans) < 2
 
     def _boundary_open(self, question: Question) -> bool:
         """Return whether several boundaries are left, and not all of them are decided to be mentions."""

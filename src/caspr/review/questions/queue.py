@@ -1,10 +1,12 @@
 """The questions of one document: which are open, in which order, what they offer, and what is at stake.
 
-    valuable   links and boundaries before mentions, then the cheapest to decide differently, then close votes
+    valuable   links, then mentions, then boundaries; the cheapest to decide differently, then close votes
     text       in the order of the text
     entity     entity by entity, each in the order of the text
 
-A question about the entity of a mention waits until the boundary of the mention is decided.
+A question about the entity of a mention waits until the boundary of the mention is decided, which is asked
+where that question would be. A boundary that more than two thirds of those who marked the mention drew is not
+asked, unless a filter wants it: it is seldom worth an answer.
 
 What is listed is computed from the snapshot at once; choices and exact prices of a question only when it is
 looked at. Prices belong to a snapshot and are forgotten with it. An answer is an operation about the mentions
@@ -127,7 +129,7 @@ def _choice(
             "with": [] if anchor is None else [spelled(anchor)],
         }
     else:
-        operation = _place(span, choice.doubts, [doubt for rival in others for doubt in rival.doubts])
+        operation = _place(span, choice.same(span), [doubt for rival in others for doubt in rival.doubts])
     assert placing.snapshot is not None
     return {
         "id": choice.id,
@@ -142,6 +144,7 @@ def _choice(
         "partly": list(choice.partly),
         "now": choice.now,
         **_price(prices.get(choice.id), placing.snapshot),
+        "leaving": [spelled(mention) for mention in _leaving(prices.get(choice.id))],
         "answer": operation,
     }
 
@@ -153,6 +156,10 @@ def _place(span: Span, same: Sequence[Span], apart: Sequence[Span]) -> dict[str,
         "with": [spelled(mention) for mention in same],
         "apart": [spelled(mention) for mention in apart],
     }
+
+
+def _leaving(known: ChoicePrice | None) -> tuple[Span, ...]:
+    return () if known is None else known.leaving
 
 
 def _price(known: ChoicePrice | None, snapshot: Snapshot) -> dict[str, Any]:
@@ -198,6 +205,10 @@ def reason(placing: Placing, snapshot: Snapshot, question: Question, choices: Se
     return Explainer(placing.solver.result(snapshot)).explain(link).sentence
 
 
+CLEAR = "clear"
+"""The kind by which a filter wants boundaries that are not asked otherwise."""
+
+
 @dataclass(frozen=True)
 class Filter:
     """Which questions to list; what is empty lets all through."""
@@ -222,7 +233,7 @@ class Filter:
 
     def lets_through(self, placing: Placing, question: Question) -> bool:
         """Return whether a question is to be listed."""
-        if self.kind and question.kind != self.kind:
+        if self.kind and (CLEAR if placing.is_clear(question) else question.kind) != self.kind:
             return False
         if not (self.annotator or self.entity or self.overruled):
             return True
@@ -272,19 +283,23 @@ def is_overruled(placing: Placing, question: Question) -> bool:
     return most_say is not None and most_say != placing.now(question.mention)
 
 
+_KINDS = (QuestionKind.LINK, QuestionKind.MENTION, QuestionKind.BOUNDARY)
+"""What is worth more comes first."""
+
+
 def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
     """Order by what an answer is worth."""
     listed = list(questions)
-    prices = {question.id: price(question) for question in listed}
-    best = {
-        question.mention: prices[question.id]
-        for question in listed
-        if question.kind is not QuestionKind.BOUNDARY
+    waiting = {
+        question.mention: question for question in listed if question.kind is not QuestionKind.BOUNDARY
     }
+    prices = {question.id: price(question) for question in listed}
 
     def rank(question: Question) -> tuple[object, ...]:
-        cheapest = min(prices[question.id], best.get(question.mention, prices[question.id]))
-        return question.kind is QuestionKind.MENTION, cheapest, question.distance, question.mention
+        # What waits for a boundary is as urgent as if it did not.
+        urgent = waiting.get(question.mention, question)
+        kind = _KINDS.index(urgent.kind)
+        return kind, prices[urgent.id], urgent.distance, question.mention
 
     return sorted(listed, key=rank)
 
@@ -332,12 +347,13 @@ def last_changes(steps: Sequence[Snapshot]) -> dict[str, int]:
     """Count the last steps that decided something, those that changed the result, and those since then."""
     recent = steps[-LAST - 1 :]
     pairs = [(before, after) for before, after in pairwise(recent) if before.entries != after.entries]
-    changes = [_differ(*pair) for pair in pairs]
+    changes = [differ(*pair) for pair in pairs]
     still = next((number for number, change in enumerate(reversed(changes)) if change), len(changes))
     return {"steps": len(changes), "changed": sum(changes), "still": still, "enough": STILL}
 
 
-def _differ(before: Snapshot, after: Snapshot) -> bool:
+def differ(before: Snapshot, after: Snapshot) -> bool:
+    """Return whether the result of two snapshots differs, in mentions or chains, whatever their names."""
     if before.chains == after.chains:
         return False
     return {chain.mentions for chain in before.chains} != {chain.mentions for chain in after.chains}
@@ -401,7 +417,7 @@ class Queue:
         known = self._known
         if known is None or known.snapshot is not snapshot:
             self.moves.forget_others(snapshot.chains)
-            placing = Placing(self.solver, self.united, snapshot.decisions, snapshot)
+            placing = Placing(self.solver, self.united, snapshot.decisions.answers, snapshot)
             known = self._known = _InSnapshot(placing, snapshot, self.moves)
         return known
 
@@ -420,11 +436,19 @@ class Queue:
         """Find a question by its id."""
         return self._by_id.get(id)
 
-    def open(self, snapshot: Snapshot, order: str = "") -> list[Question]:
-        """Return the questions that no decision answers, in an order; one that is unknown is the default."""
+    def open(self, snapshot: Snapshot, order: str = "", *, clear: bool = False) -> list[Question]:
+        """Return the questions that no decision answers, in an order; one that is unknown is the default.
+
+        Boundaries that need no answer are among them only if `clear` ones are wanted.
+        """
         here = self._at(snapshot)
-        left = without_waiting(question for question in self.questions if here.placing.is_open(question))
-        return ORDERS.get(order, ORDERS[DEFAULT_ORDER])(here.placing, here.price, left)
+        left = [
+            question
+            for question in self.questions
+            if here.placing.is_open(question) and (clear or not here.placing.is_clear(question))
+        ]
+        sort = ORDERS.get(order, ORDERS[DEFAULT_ORDER])
+        return without_waiting(sort(here.placing, here.price, left))
 
     def filtered(self, questions: Sequence[Question], snapshot: Snapshot, wanted: Filter) -> list[Question]:
         """Return the questions that a filter lets through."""
@@ -433,11 +457,12 @@ class Queue:
 
     def progress(self, decisions: Decisions) -> dict[str, int]:
         """Count the mentions that are asked about, and those of them without an open question."""
-        asked = {question.mention for question in self.questions}
+        placing = self._counted(decisions)
+        questions = [question for question in self.questions if not placing.is_clear(question)]
+        asked = {question.mention for question in questions}
         if not decisions:
             return {"asked": len(asked), "answered": 0}
-        placing = self._counted(decisions)
-        left = {question.mention for question in self.questions if placing.is_open(question)}
+        left = {question.mention for question in questions if placing.is_open(question)}
         return {"asked": len(asked), "answered": len(asked) - len(left)}
 
     def stake(self, snapshot: Snapshot) -> float | None:

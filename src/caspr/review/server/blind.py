@@ -8,7 +8,6 @@ stay.
 
 from typing import Any
 
-from caspr.review.history import ADDED
 from caspr.review.operations import OperationError
 from caspr.review.record import Line
 
@@ -72,8 +71,11 @@ def named(pseudonym: str, names: list[str]) -> str:
 
 
 def blind_steps(steps: list[Line]) -> list[Line]:
-    """Return steps of a history without the names of annotators that were added."""
-    return [{**step, "label": ADDED} if step["do"] == "annotators" else step for step in steps]
+    """Return steps of a history without the names of annotators that were added, renamed or removed."""
+    return [
+        {**step, "label": step["label"].partition(":")[0]} if step["do"] == "annotators" else step
+        for step in steps
+    ]
 
 
 def refuse_named(what: str) -> None:

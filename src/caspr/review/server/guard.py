@@ -13,7 +13,7 @@ headers   our pages load and run nothing from elsewhere, and are not shown insid
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 
@@ -23,10 +23,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PERSON = "caspr.person"
 """Where a request says who sent it, for the routes."""
+ANNOTATORS = "/annotators"
+"""The route that takes files, which may be large."""
 INVITED_SECONDS = 60.0
 """How long a link that works once can be opened."""
 LARGEST_BODY = 1 << 20
 """How many bytes the body of a request may have."""
+LARGEST_FILES = 64 << 20
+"""The same where it holds files of annotators."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -44,8 +48,8 @@ HEADERS = {
 FORBIDDEN = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>CaspR: not opened</title>
 <h1>This page was not opened</h1>
-<p>The review page answers only the browser that was given its address with the token. Open the whole address
-that <code>caspr review</code> printed in the terminal, including <code>?token=...</code>.</p>
+<p>This page answers only the browser that was given its address with the token. Start CaspR again, or open
+the whole address that it printed in the terminal, including <code>?token=...</code>.</p>
 </html>
 """
 
@@ -90,6 +94,8 @@ class Guard:
     """The secrets to check, one pair for each person."""
     address: Address
     """Where requests must be addressed to."""
+    larger: Mapping[str, int] = field(default_factory=dict)
+    """How many bytes a body may have at addresses that take more than a page sends elsewhere."""
     _invited: dict[str, tuple[Keys, float]] = field(default_factory=dict)
     """Who opens a link that works once, and until when."""
 
@@ -119,7 +125,7 @@ class Guard:
         if answer is not None:
             await answer(scope, receive, hardened)
         else:
-            await self.app(scope, _limited(receive), hardened)
+            await self.app(scope, _limited(receive, self._largest(scope)), hardened)
 
     @property
     def cookie(self) -> str:
@@ -134,7 +140,7 @@ class Guard:
             return _refusal("this host is not ours")
         person = self._with_cookie(headers)
         if scope["method"] not in ("GET", "HEAD"):
-            reason = self._foreign_reason(headers, host, person)
+            reason = self._foreign_reason(headers, host, person, self._largest(scope))
             if reason:
                 return _refusal(reason)
         if scope["path"] == "/" and scope["method"] == "GET":
@@ -166,7 +172,10 @@ class Guard:
         person, until = self._invited.pop(code, (None, 0.0))
         return person if time.monotonic() < until else None
 
-    def _foreign_reason(self, headers: Headers, host: str, person: Keys | None) -> str:
+    def _largest(self, scope: Scope) -> int:
+        return self.larger.get(scope["path"], LARGEST_BODY)
+
+    def _foreign_reason(self, headers: Headers, host: str, person: Keys | None, largest: int) -> str:
         """Return why a request that would change something is not from our own page; empty if it is."""
         if headers.get("origin", "").lower() != self.address.origins[host]:
             return "the origin is not our page"
@@ -178,7 +187,7 @@ class Guard:
             length = int(headers.get("content-length", "0"))
         except ValueError:
             length = -1
-        return "" if 0 <= length <= LARGEST_BODY else "the request is too large"
+        return "" if 0 <= length <= largest else "the request is too large"
 
     def _with_cookie(self, headers: Headers) -> Keys | None:
         """Find the person whose cookie a request has."""
@@ -191,7 +200,7 @@ class Guard:
         return None if cookie is None else self._by_token(cookie.value)
 
 
-def _limited(receive: Receive) -> Receive:
+def _limited(receive: Receive, largest: int) -> Receive:
     """Disconnect when a body is larger than its declared length allows."""
     seen = 0
 
@@ -200,7 +209,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         if message["type"] == "http.request":
             seen += len(message.get("body", b""))
-            if seen > LARGEST_BODY:
+            if seen > largest:
                 return {"type": "http.disconnect"}
         return message
 

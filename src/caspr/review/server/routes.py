@@ -1,28 +1,20 @@
 """The routes of the review page over a workplace. Started by `serve`, tested without a port.
 
-Pages      one document: its page, state, operations, events, questions, exports
-Overview   all documents: the list, who does them, and what was done since when
-Hub        server-sent events: changes by other tabs, in the file and in the background, for open pages
+`Pages` answers about one document: its page, state, operations, events, questions, exports. `overview` does
+about all of them, and `events` streams changes.
 """
 
-import asyncio
-import csv
-import io
-import json
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -32,306 +24,24 @@ from caspr.review.exports import Download, export, report
 from caspr.review.history import History
 from caspr.review.operations import OperationContext, OperationError
 from caspr.review.project.project import Workplace
-from caspr.review.project.rounds import ROUND, next_anywhere, next_in_rounds, round_of, rounds_of
-from caspr.review.project.team import LeaseError, Leases
-from caspr.review.questions.queue import Filter
-from caspr.review.record import Line
+from caspr.review.project.rounds import ROUND
+from caspr.review.project.team import LeaseError
+from caspr.review.questions.queue import CLEAR, Filter
 from caspr.review.server.blind import (
     blind_card,
     blind_explanation,
     blind_problem,
     blind_state,
-    blind_steps,
     named,
     refuse_named,
 )
-from caspr.review.server.guard import PERSON, Address, Guard, Keys
+from caspr.review.server.events import Hub
+from caspr.review.server.guard import ANNOTATORS, LARGEST_FILES, Address, Guard, Keys
+from caspr.review.server.overview import Overview, Team
+from caspr.review.server.presence import ALIVE, Presence
+from caspr.review.server.responses import body_of, download, embedded, missing, person, rendered
 from caspr.review.session import MissingError, ReviewSession, StaleError, UnusableError
 from caspr.task.limits import Limits
-from caspr.text.csv_table import no_formula
-
-
-def person(request: Request) -> Keys:
-    """Return who sent a request; the guard has let nobody else in."""
-    keys: Keys = request.scope[PERSON]
-    return keys
-
-
-def embedded(state: dict[str, Any]) -> str:
-    """Return JSON that is safe inside a script element.
-
-    >>> embedded({"a": "</script>"})
-    '{"a":"\\\\u003c/script\\\\u003e"}'
-    """
-    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    loader = PackageLoader("caspr.review")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-
-
-def rendered(template: str, **values: Any) -> str:
-    """Fill a page template; everything is escaped except the state, which `embedded` made safe."""
-    from markupsafe import Markup
-
-    if "state" in values:
-        values["state"] = Markup(values["state"])
-    return _environment().get_template(template).render(**values)
-
-
-def download(file: Download) -> Response:
-    """Return a file to save, or a page to show if it has a policy of its own."""
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    if file.policy is not None:
-        headers = {"Content-Security-Policy": file.policy}
-    return Response(file.content, media_type=file.media_type, headers=headers)
-
-
-async def missing(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """Answer that there is nothing at an address."""
-    page = rendered("error.html", title="No such document", message="There is nothing at this address.")
-    return HTMLResponse(page, status_code=404)
-
-
-POLL_SECONDS = 1.0
-"""Seconds between checks whether the file was edited."""
-KEEP_ALIVE_SECONDS = 15.0
-"""Seconds without an event after which a comment keeps the connection open."""
-LONGEST_QUEUE = 200
-"""How many events may wait for a slow page; later ones are dropped, and the page fetches the state."""
-
-
-class Hub:
-    """Forwards events from the threads of sessions to the open streams, by the number of the document."""
-
-    def __init__(self, work: Workplace, *, blind: bool) -> None:
-        self.work = work
-        self.blind = blind
-        work.watch(lambda number: bool(self.streams.get(number)))
-        self.streams: dict[int, set[asyncio.Queue[str]]] = {}
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self.ended = asyncio.Event()
-
-    @asynccontextmanager
-    async def lifespan(self, app: object) -> AsyncIterator[None]:  # noqa: ARG002
-        """Subscribe to all documents and poll their files while the server runs."""
-        self.loop = asyncio.get_running_loop()
-        self.work.listeners.append(self.publish)
-        polling = asyncio.create_task(self._poll())
-        try:
-            yield
-        finally:
-            polling.cancel()
-            self.work.listeners.remove(self.publish)
-            self.ended.set()
-
-    async def _poll(self) -> None:
-        while True:
-            await asyncio.sleep(POLL_SECONDS)
-            with suppress(Exception):
-                await asyncio.to_thread(self.work.poll)
-
-    def publish(self, number: int, kind: str, data: dict[str, Any]) -> None:
-        """Receive an event in any thread and send it to the pages that show a document."""
-        if self.blind and "problem" in data:
-            data = {**data, "problem": blind_problem(data["problem"])}
-        if self.loop is not None and not self.loop.is_closed() and self.streams.get(number):
-            self.loop.call_soon_threadsafe(self._enqueue, number, _event(kind, data))
-
-    def _enqueue(self, number: int, text: str) -> None:
-        for queue in self.streams.get(number, ()):
-            if queue.qsize() < LONGEST_QUEUE:
-                queue.put_nowait(text)
-
-    async def stream(self, number: int, disconnected: Callable[[], Awaitable[bool]]) -> AsyncIterator[str]:
-        """Yield the events of one document until the page disconnects or the server ends."""
-        queue: asyncio.Queue[str] = asyncio.Queue()
-        self.streams.setdefault(number, set()).add(queue)
-        try:
-            version = await asyncio.to_thread(self._version, number)
-            yield _event("hello", {"version": version})
-            while not self.ended.is_set() and not await disconnected():
-                try:
-                    yield await asyncio.wait_for(queue.get(), KEEP_ALIVE_SECONDS)
-                except TimeoutError:
-                    yield ": alive\n\n"
-        finally:
-            self.streams[number].discard(queue)
-
-    def _version(self, number: int) -> int:
-        with self.work.using(number) as (session, inner):
-            return session.history(inner).version
-
-
-def _event(kind: str, data: dict[str, Any]) -> str:
-    return f"event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
-
-
-SHOWN = {"all": "all", "open": "open", "work": "in work", "done": "done", "mine": "mine"}
-"""Which documents can be listed, by the word in the address."""
-_SINCE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}Z?)?)?")
-_COLUMNS = ("at", "by", "document", "do", "label", "category", "confidence")
-
-
-@dataclass
-class Team:
-    """The adjudicators, and who works on what."""
-
-    names: tuple[str, ...]
-    leases: Leases = field(default_factory=Leases)
-
-
-class Overview:
-    """The responses to requests about all documents."""
-
-    def __init__(self, work: Workplace, hub: Hub, team: Team | None, *, blind: bool = False) -> None:
-        self.work = work
-        self.hub = hub
-        self.team = team
-        self.blind = blind
-
-    async def index(self, request: Request) -> Response:
-        """List the documents, or redirect to the only one."""
-        if self.work.count == 1:
-            return RedirectResponse("/d/0/", status_code=303)
-        who, shown = person(request), request.query_params.get("show", "all")
-        documents = [self._with_lease(row) for row in await run_in_threadpool(self.work.summaries)]
-        page = rendered(
-            "index.html",
-            title=self.work.title,
-            documents=[
-                {**row, "round": round_of(row["answers"])}
-                for row in documents
-                if _is_shown(row, shown, who.name)
-            ],
-            totals=totals(documents),
-            turn=next_in_rounds(documents, who.name),
-            anywhere=next_anywhere(documents, who.name),
-            rounds=rounds_of(documents),
-            choices=SHOWN,
-            shown=shown,
-            me=who.name,
-            names=self.team.names if self.team else (),
-            csrf=who.csrf,
-        )
-        return HTMLResponse(page)
-
-    def _with_lease(self, row: dict[str, Any]) -> dict[str, Any]:
-        lease = None if self.team is None else self.team.leases.of(row["index"])
-        return {**row, "holder": "" if lease is None else lease.holder}
-
-    async def following(self, request: Request) -> Response:
-        """Redirect to the document that is next, in rounds or anywhere, after one that somebody has open."""
-        words = request.query_params
-        after = int(words["after"]) if words.get("after", "").isdecimal() else None
-        documents = [self._with_lease(row) for row in await run_in_threadpool(self.work.summaries)]
-        choose = next_anywhere if "anywhere" in words else next_in_rounds
-        row = choose(documents, person(request).name, after)
-        return RedirectResponse("/" if row is None else f"/d/{row['index']}/", status_code=303)
-
-    async def history(self, request: Request) -> Response:
-        """Show who did what since a time."""
-        since, steps = await self._steps(request)
-        shown = [*reversed(steps)][:MOST_STEPS]
-        page = rendered(
-            "history.html",
-            title=self.work.title,
-            since=since,
-            steps=shown,
-            count=len(steps),
-            single=self.work.count == 1,
-        )
-        return HTMLResponse(page)
-
-    async def export(self, request: Request) -> Response:
-        """Return who did what since a time as a table or as JSON."""
-        _, steps = await self._steps(request)
-        if request.query_params.get("format") == "json":
-            text, name = json.dumps(steps, indent=1, ensure_ascii=False) + "\n", "history.json"
-        else:
-            text, name = _table(steps), "history.csv"
-        return download(Download(name, text.encode("utf-8", "replace")))
-
-    async def _steps(self, request: Request) -> tuple[str, list[Line]]:
-        since = request.query_params.get("since", "").strip()
-        if since and not _SINCE.fullmatch(since):
-            raise OperationError(f"{since[:40]!r} is not a day: write it as 2026-11-17.")
-        steps = await run_in_threadpool(self.work.steps, since)
-        return since, blind_steps(steps) if self.blind else steps
-
-    async def assign(self, request: Request) -> Response:
-        """Assign a document to somebody."""
-        values = await body_of(request)
-        who = values.get("who")
-        if not isinstance(who, str) or not who.isprintable():
-            raise OperationError("Give a name, or an empty one for nobody.")
-        if self.team is not None and who and who not in self.team.names:
-            raise OperationError(
-                f"{who[:40]!r} is not in the team: choose one of {', '.join(self.team.names)}."
-            )
-        await run_in_threadpool(self.work.assign, request.path_params["number"], who)
-        return JSONResponse({})
-
-    async def take_over(self, request: Request) -> Response:
-        """Take a document over from whoever works on it."""
-        number = request.path_params["number"]
-        if self.team is None or number >= self.work.count:
-            raise MissingError(number)
-        lease = self.team.leases.take(number, person(request).name)
-        self.hub.publish(number, "lease", lease.view())
-        return JSONResponse(lease.view())
-
-
-MOST_STEPS = 2000
-"""How many steps the page shows; the export has all of them."""
-
-
-async def body_of(request: Request) -> dict[str, Any]:
-    """Return the JSON object in a request."""
-    try:
-        values = json.loads(await request.body())
-    except (ValueError, RecursionError, ClientDisconnect):
-        values = None
-    if not isinstance(values, dict):
-        raise OperationError("found no values, expected a JSON object")
-    return values
-
-
-def totals(documents: list[dict[str, Any]]) -> dict[str, int]:
-    """Count over all documents what is known of each."""
-    counts = {
-        status: sum(row["status"] == status for row in documents) for status in ("open", "in work", "done")
-    }
-    return {
-        "documents": len(documents),
-        "asked": sum(row["asked"] or 0 for row in documents),
-        "answered": sum(row["answered"] or 0 for row in documents),
-        "uncounted": sum(row["asked"] is None for row in documents),
-        "answers": sum(row["answers"] for row in documents),
-        **counts,
-    }
-
-
-def _is_shown(row: dict[str, Any], shown: str, me: str) -> bool:
-    if shown == "mine":
-        return bool(me) and me in (row["assigned"], row["holder"])
-    return SHOWN.get(shown, "all") in ("all", row["status"])
-
-
-def _table(steps: list[Line]) -> str:
-    """Return steps as a table for spreadsheets, in which no cell is taken for a formula."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for step in steps:
-        writer.writerow([no_formula(str(step[name])) for name in _COLUMNS])
-    return buffer.getvalue()
-
 
 EXPLANATION_SECONDS = 1.0
 """Seconds for the prices of one mention."""
@@ -346,23 +56,22 @@ def make_app(
     team: Team | None = None,
     *,
     blind: bool = False,
+    presence: Presence | None = None,
 ) -> Guard:
     """Return the application, wrapped in its guard; `team` knows who works on what, if there is one.
 
-    In a `blind` one, nothing that is sent names annotators.
+    In a `blind` one, nothing that is sent names annotators. `presence` counts the pages that are open.
     """
-    hub = Hub(work, blind=blind)
+    presence = presence or Presence()
+    hub = Hub(work, presence, blind=blind)
     pages = Pages(work, hub, team, blind=blind)
     overview = Overview(work, hub, team, blind=blind)
     static = Path(str(resources.files("caspr.review") / "static"))
     document = "/d/{number:int}"
     app = Starlette(
         routes=[
-            Route("/", overview.index),
-            Route("/next", overview.following),
-            Route("/history", overview.history),
-            Route("/history/export", overview.export),
-            Route(f"{document}/assign", overview.assign, methods=["POST"]),
+            *overview.routes(),
+            Route(ALIVE, presence.stream),
             Route(f"{document}/lease", overview.take_over, methods=["POST"]),
             Route(f"{document}/", pages.document),
             Route(f"{document}/state", pages.state),
@@ -379,7 +88,7 @@ def make_app(
         exception_handlers={MissingError: missing, CasprError: partial(_failed, blind=blind)},
         lifespan=hub.lifespan,
     )
-    return Guard(app, people, address)
+    return Guard(app, people, address, {ANNOTATORS: LARGEST_FILES})
 
 
 class Pages:
@@ -477,8 +186,10 @@ class Pages:
 
         def listed() -> dict[str, Any]:
             snapshot, queue = history.snapshot, history.queue
-            every = queue.open(snapshot, request.query_params.get("order", ""))
-            passing = queue.filtered(every, snapshot, wanted)
+            order = request.query_params.get("order", "")
+            every = queue.open(snapshot, order)
+            some = queue.open(snapshot, order, clear=True) if wanted.kind == CLEAR else every
+            passing = queue.filtered(some, snapshot, wanted)
             return {
                 "questions": queue.rows(passing[:MOST_QUESTIONS], snapshot),
                 "found": len(passing),

@@ -12,8 +12,9 @@ import uvicorn
 from caspr.errors import InputError
 from caspr.review.project.project import Workplace
 from caspr.review.project.team import SECONDS, Person
-from caspr.review.server.guard import Address, Keys
-from caspr.review.server.routes import Team, make_app
+from caspr.review.server.guard import Address, Guard, Keys
+from caspr.review.server.overview import Team
+from caspr.review.server.routes import make_app
 
 LOOPBACK = "127.0.0.1"
 EVERYWHERE = "0.0.0.0"
@@ -67,6 +68,33 @@ def _own_address() -> str:
         return str(probe.getsockname()[0])
 
 
+class Serving:
+    """An application that answers at a port, in any thread, until it is ended."""
+
+    def __init__(self, app: Guard, listening: socket.socket) -> None:
+        self._listening = listening
+        config = uvicorn.Config(
+            app,
+            log_level="critical",
+            access_log=False,
+            lifespan="on",
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Answer until `end` is called, or Ctrl-C is pressed where this is the main thread."""
+        with suppress(KeyboardInterrupt):
+            self._server.run(sockets=[self._listening])
+
+    def end(self) -> None:
+        """Let `run` return soon."""
+        self._server.should_exit = True
+
+
 def serve(
     work: Workplace,
     *,
@@ -89,24 +117,13 @@ def serve(
         address = place.reached_at(number)
         team = _team(work, people) if people else None
         app = make_app(work, keys, Address(number, address), team, blind=blind)
-        config = uvicorn.Config(
-            app,
-            log_level="critical",
-            access_log=False,
-            lifespan="on",
-            ws="none",
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=1,
-        )
         # Documents live as long as the process; scanning them for garbage would only slow down clicks.
         gc.set_threshold(100_000, 50, 100)
         work.start()
         links = [(key.name, f"{address}/?token={key.token}") for key in keys]
         ready(links, f"{address}{app.invite(keys[0])}")
         try:
-            with suppress(KeyboardInterrupt):
-                uvicorn.Server(config).run(sockets=[listening])
+            Serving(app, listening).run()
         finally:
             work.close()
 

@@ -24,6 +24,7 @@ import { Selection } from "./state/selection.js";
 import { Store } from "./state/store.js";
 import { nearest, spanOf } from "./state/tokens.js";
 import { Minimap } from "./text/minimap.js";
+import { listenToPrint } from "./text/print.js";
 import { TextSearch } from "./text/search.js";
 import { TextView } from "./text/text_view.js";
 import { Versions } from "./text/versions.js";
@@ -105,6 +106,8 @@ export class App {
       this.header.costBefore = this.lastChange.costBefore;
       this.header.showStatus();
       this.say(this.lastChange.summary, { quiet: true });
+      if (op.do === "undo") this.queue.onUndone();
+      else this.queue.onTaken();
       if (!isUndo && op.do !== "name" && !("called" in op)) this.#sayLostNames(before);
       return update;
     } catch (error) {
@@ -309,6 +312,7 @@ app.store.subscribe(onStoreChange);
 app.selection.subscribe(onSelectionChange);
 listenToButtons();
 listenToPointer(app);
+listenToPrint(app.store);
 listenToKeys(app);
 app.header.show();
 showProblem(app);

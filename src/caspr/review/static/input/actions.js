@@ -3,6 +3,7 @@ import { inTextOrder, phrase, spanOf } from "../state/tokens.js";
 import { askChain, askForm, askText, labelled, lineField, openDialog } from "../ui/dialogs.js";
 import { button, byId, fill, make } from "../ui/dom.js";
 import { chainTitle, counted, gist, lineLabel } from "../ui/labels.js";
+import { askFlag } from "../panels/decisions.js";
 import { NO_MENTION } from "./navigation.js";
 /** @import { App } from "../app.js" */
 /** @import { ChainId, Decision, MentionId, Operation } from "../state/types.js" */
@@ -164,6 +165,19 @@ export class Actions {
     askText(title, "Text of the note", (text) => this.app.act({ do: "note", mention, text }));
   }
 
+  /** Flag the current mention, with a note or without one. */
+  flag() {
+    const { selection, store } = this.app;
+    const { mention } = selection;
+    if (!mention) {
+      this.app.say("Go to a mention first: a flag is about one.");
+      return;
+    }
+    askFlag(`Flag “${store.words(mention, 40)}” (${lineLabel(mention)})`, store.state.notes, (said) =>
+      this.app.act({ do: "note", mention, ...said }),
+    );
+  }
+
   undo() {
     if (this.app.store.state.undo === null) this.app.say("There is nothing to undo.");
     else this.app.act({ do: "undo" });
@@ -227,14 +241,15 @@ export class Actions {
   }
 
   /**
-   * Return the decisions that name a mention or close one of its ends.
+   * Return the decisions that name a mention or close one of its ends; what holds an entity says nothing about one.
    * @param {MentionId} id
    */
   #decisionsOn(id) {
     const { start, end } = spanOf(id);
     /** @param {Decision} decision */
     const concerns = ({ mentions, kind, tokens }) =>
-      mentions.includes(id) || (kind === "empty" && (tokens.includes(start) || tokens.includes(end)));
+      (kind !== "entity" && mentions.includes(id)) ||
+      (kind === "empty" && (tokens.includes(start) || tokens.includes(end)));
     return this.app.store.state.decisions.filter(concerns);
   }
 }

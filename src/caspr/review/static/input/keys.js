@@ -1,7 +1,7 @@
 /** The keys: one table, from which both the handling and the overlay are made. */
 import { KEYS } from "../questions/card.js";
 import { isDialogOpen, openDialog } from "../ui/dialogs.js";
-import { around, make, remember, remembered } from "../ui/dom.js";
+import { around, find, make, remember, remembered } from "../ui/dom.js";
 /** @import { App } from "../app.js" */
 
 const STORAGE_KEY = "caspr-keys-off";
@@ -73,6 +73,7 @@ function bindings(app) {
       anywhere("0", "no mention starts or ends at the chosen tokens", () => actions.empty()),
       anywhere("f", "free: take back the decisions about it", () => actions.free()),
       anywhere("i", "write a note", () => actions.note()),
+      anywhere("F", "flag the mention: generic, ambiguous, later …", () => actions.flag()),
     ],
     History: [
       anywhere("u Control+z", "undo", () => actions.undo()),
@@ -126,7 +127,7 @@ export function listenToKeys(app) {
  * @param {Map<string, Binding>} byKey
  */
 function actionFor(app, event, byKey) {
-  const key = (event.ctrlKey ? "Control+" : "") + (event.key === " " ? "Space" : event.key);
+  const key = (event.ctrlKey ? "Control+" : "") + (event.key === " " ? "Space" : keyOf(app, event));
   const binding = byKey.get(key);
   if (!binding) return null;
   if (binding.inText) return isInText(app, event) ? binding.run : null;
@@ -140,7 +141,8 @@ function actionFor(app, event, byKey) {
  * @param {KeyboardEvent} event
  */
 function boundaryAction(app, event) {
-  const { key, shiftKey, altKey, ctrlKey } = event;
+  const { shiftKey, altKey, ctrlKey } = event;
+  const key = keyOf(app, event);
   const direction = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
   if (!direction || ctrlKey || shiftKey === altKey || app.selection.range || !isInText(app, event)) {
     return null;
@@ -166,7 +168,7 @@ function rangeAction(app, event) {
     Enter: () => actions.create(),
     Escape: () => navigation.leaveRange(),
   };
-  return runs[event.key] ?? null;
+  return runs[keyOf(app, event)] ?? null;
 }
 
 /**
@@ -178,6 +180,21 @@ function markAction({ queue }, { shiftKey, ctrlKey, code, key }) {
   const digit = /^Digit([1-5])$/.exec(code);
   if (!shiftKey || ctrlKey || !digit || /^[0-9]$/.test(key) || singleKeysAreOff()) return null;
   return () => queue.mark(Number(digit[1]));
+}
+
+/** @type {Record<string, string>} */
+const MIRRORED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
+
+/**
+ * Return the key of an event; in a line that is read from right to left, the left arrow goes on.
+ * @param {App} app
+ * @param {KeyboardEvent} event
+ */
+function keyOf(app, event) {
+  const mirrored = MIRRORED[event.key];
+  if (!mirrored || !isInText(app, event)) return event.key;
+  const line = around(event, ".line") ?? find(app.text.root, ".line");
+  return line && getComputedStyle(line).direction === "rtl" ? mirrored : event.key;
 }
 
 /** @type {(app: App, event: Event) => boolean} */

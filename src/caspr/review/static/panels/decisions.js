@@ -8,6 +8,8 @@ import { Panel } from "../ui/tabs.js";
 /** @import { Child } from "../ui/dom.js" */
 
 const FEW = 4;
+const FEW_NOTES = 2;
+const FLAGS = ["generic", "ambiguous", "later"];
 const CATEGORIES = [
   "boundary",
   "missed mention",
@@ -22,6 +24,13 @@ const CONFIDENCES = { "": "not stated", low: "low", medium: "medium", high: "hig
 export class DecisionList extends Panel {
   render() {
     const { decisions, notes } = this.app.store.state;
+    const flags = notes.filter((note) => note.flag);
+    const wanted = this.#search.value.trim().toLowerCase();
+    const matches = (/** @type {Note} */ { flag, text, mention, by }) =>
+      [flag, text, mention && this.app.store.words(mention, 200), by]
+        .join(" ")
+        .toLowerCase()
+        .includes(wanted);
     const writeNote = () => {
       this.app.selection.goTo(null);
       this.app.actions.note();
@@ -39,11 +48,21 @@ export class DecisionList extends Panel {
             { class: "empty" },
             "Nothing is decided yet: the result follows from the annotators' votes alone.",
           ),
-      make("h2", {}, counted(notes.length, "note")),
-      noteList(this.app, notes),
+      make("h2", {}, `${counted(flags.length, "flag")}, ${counted(notes.length - flags.length, "note")}`),
+      notes.length > FEW_NOTES ? this.#search : null,
+      noteList(this.app, notes.filter(matches)),
       write,
     );
   }
+
+  /** The field that says which flags and notes are listed. */
+  #search = make("input", {
+    type: "search",
+    placeholder: "Search flags and notes",
+    "aria-label": "Search flags and notes",
+    data: { focusKey: "search notes" },
+    on: { input: () => this.render() },
+  });
 }
 
 /**
@@ -76,7 +95,10 @@ export function decisionItem(app, decision, { onShow = () => {}, onFreed = () =>
 }
 
 /** @type {(kind: DecisionKind) => string} */
-const tag = (kind) => (kind === "enforced" || kind === "cells" ? "in chain" : LABELS[kind]);
+const tag = (kind) => {
+  if (kind === "entity") return "entity held";
+  return kind === "enforced" || kind === "cells" ? "in chain" : LABELS[kind];
+};
 
 /**
  * Show what a decision is about: the words of its mentions, else of its tokens.
@@ -135,13 +157,40 @@ function noteItem(app, note) {
     note.mention
       ? reference(app.store, note.mention, app.goTo)
       : make("span", { class: "soft" }, "on the document"),
-    make("p", { dir: "auto" }, note.text),
+    note.flag ? make("b", { class: "flag" }, make("bdi", {}, `⚑ ${note.flag}`)) : null,
+    note.text ? make("p", { dir: "auto" }, note.text) : null,
     make("span", { class: "soft made" }, madeBy(note)),
     button("Delete", () => app.act({ do: "unnote", id: note.id }), {
       kind: "quiet",
-      name: `Delete the note: ${note.text.slice(0, 60)}`,
+      name: `Delete the ${note.flag ? "flag" : "note"}: ${(note.flag || note.text).slice(0, 60)}`,
     }),
   );
+}
+
+/**
+ * Ask for a flag and a note beside it; those that were used are offered, too.
+ * @param {string} title
+ * @param {Note[]} notes
+ * @param {(said: { flag: string, text: string }) => unknown} done
+ */
+export function askFlag(title, notes, done) {
+  const { field, list } = lineField("flag", "", [...FLAGS, ...notes.map((note) => note.flag)], 60);
+  const text = make("textarea", { rows: "3", id: "flag-note" });
+  const take = (/** @type {string} */ flag) => {
+    field.value = flag;
+    field.focus();
+  };
+  const choices = FLAGS.map((flag) => button(flag, () => take(flag)));
+  const content = [
+    make("div", { class: "buttons" }, ...choices),
+    ...labelled("Flag", field),
+    list,
+    ...labelled("Note (may be empty)", text),
+  ];
+  askForm(title, content, () => {
+    const flag = field.value.trim();
+    if (flag) done({ flag, text: text.value.trim() });
+  });
 }
 
 /**

@@ -119,6 +119,7 @@ export class Detail extends Panel {
       action(inSomeChain, "Accept the whole chain", "a", () => actions.accept()),
       action(mention.decision !== null, "Take back", "f", () => actions.free()),
       action(true, "Note", "i", () => actions.note()),
+      action(true, "Flag …", "F", () => actions.flag()),
     ].filter((made) => made !== null);
     buttons[0].dataset.initialFocus = "";
     return make("div", { class: "buttons" }, ...buttons);
@@ -228,6 +229,6 @@ export class Detail extends Panel {
       this.app,
       this.app.store.state.notes.filter((note) => note.mention === id),
     );
-    return list && make("section", {}, make("h3", {}, "Notes"), list);
+    return list && make("section", {}, make("h3", {}, "Flags and notes"), list);
   }
 }

@@ -1,12 +1,16 @@
 /** The card of one question: the mention in its context, the choices, all other answers, and what each answer means. */
+import { bothEnds, phrase, spanOf } from "../state/tokens.js";
 import { button, make } from "../ui/dom.js";
-import { chip, counted, describePrice, gist, snippet, sureText } from "../ui/labels.js";
+import { chip, counted, describePrice, gist, isolated, snippet, sureText } from "../ui/labels.js";
 /** @import { App } from "../app.js" */
 /** @import { Choice, ComputedPrice, Operation, QuestionCard } from "../state/types.js" */
 
 const KINDS = { link: "Which entity?", mention: "A mention?", boundary: "Which boundary?" };
 const MOST_KEYS = 5;
 const MOST_WORDS = 3;
+/** How many words are shown before and after a boundary, and how many characters of each of its ends. */
+const BESIDE = 2;
+const EACH_END = 40;
 const PARTLY =
   "These annotators link the mention to some of this entity, but not to the mention asked about, or to more of another entity";
 
@@ -45,7 +49,7 @@ export function questionCard(app, card, marked, position, actions, update) {
       make("span", { class: "soft" }, position),
     ),
     update,
-    make("h2", { id: "question", dir: "auto" }, card.text),
+    make("h2", { id: "question" }, ...isolated(card.text)),
     snippet(app.store, card.mention, app.goTo),
     make(
       "p",
@@ -61,7 +65,7 @@ export function questionCard(app, card, marked, position, actions, update) {
           "p",
           { class: "reason" },
           make("b", {}, "Most annotators disagree with the result: "),
-          `${card.reason}.`,
+          ...isolated(`${card.reason}.`),
         ),
     make(
       "ol",
@@ -107,6 +111,7 @@ function choiceButton(app, card, choice, i, actions, result) {
         ...saying(choice, seenBy(app, card)),
         make("span", { class: "soft price" }, choice.now ? "" : priceText(choice)),
       ),
+      choice.leaving.length ? leavingText(app, choice) : null,
     ),
   );
   if (i === 0) main.dataset.initialFocus = "";
@@ -149,17 +154,31 @@ function entityLabel({ store }, { anchor, chain, mentions, size }) {
       chain === null ? make("span", { class: "tag" }, "not in the result") : chip(chain),
       make("bdi", { class: "anchor" }, name || store.words(anchor, 60)),
     ),
-    make("bdi", { class: "soft others" }, shown.length ? `${shown.join(" · ")} (${count})` : count),
+    make(
+      "span",
+      { class: "soft others" },
+      ...(shown.length ? [make("bdi", {}, shown.join(" · ")), ` (${count})`] : [count]),
+    ),
   ];
 }
 
 /**
- * Show a boundary inside the words around it.
+ * Show a boundary with both of its ends, and what goes on before and after it.
  * @param {App} app
  * @param {Choice} choice
  */
 function boundaryLabel({ store }, { anchor }) {
-  const words = make("bdi", { class: "anchor" }, `[${store.words(anchor, 90)}]`);
+  const { start, end } = spanOf(anchor);
+  const { tokens } = store.state;
+  const before = start > 1 ? phrase(tokens, Math.max(1, start - BESIDE), start - 1) : "";
+  const after = end < tokens.length ? phrase(tokens, end + 1, Math.min(tokens.length, end + BESIDE)) : "";
+  const words = make(
+    "bdi",
+    { class: "anchor" },
+    make("span", { class: "beside" }, before && `… ${before} `),
+    `[${bothEnds(tokens, start, end, EACH_END)}]`,
+    make("span", { class: "beside" }, after && ` ${after} …`),
+  );
   return [make("span", { class: "choice-head" }, words)];
 }
 
@@ -190,6 +209,19 @@ function saying({ says, partly }, seen) {
     wholly.length ? namesOf(wholly, seen) : null,
     partly.length ? make("span", { class: "partly", title: PARTLY }, `in part ${partly.join(", ")}`) : null,
   ];
+}
+
+/**
+ * Say which mentions leave the entity with an answer.
+ * @param {App} app
+ * @param {Choice} choice
+ */
+function leavingText({ store }, { leaving }) {
+  const words = leaving.slice(0, MOST_WORDS).map((id) => make("bdi", {}, `“${store.words(id, 28)}”`));
+  const listed = words.flatMap((word, i) => (i ? [", ", word] : [word]));
+  const more = leaving.length > MOST_WORDS ? ` and ${leaving.length - MOST_WORDS} more` : "";
+  const verb = leaving.length === 1 ? " leaves it then" : " leave it then";
+  return make("span", { class: "leaving" }, ...listed, more, verb);
 }
 
 /** @param {ComputedPrice} price */
@@ -233,8 +265,8 @@ function otherAnswers(card, seen, actions, result) {
     ? [item("Not a mention", KEYS.absent, answer(absentAnswer(card)), absent)]
     : [
         item("Another entity …", KEYS.another, actions.another),
-        item("A new entity", KEYS.fresh, answer(freshAnswer(card))),
-        item("Alone", KEYS.alone, answer(aloneAnswer(card)), alone, now === "alone"),
+        item("A new entity, maybe with others", KEYS.fresh, answer(freshAnswer(card))),
+        item("Alone: its only mention", KEYS.alone, answer(aloneAnswer(card)), alone, now === "alone"),
         item("Not a mention", KEYS.absent, answer(absentAnswer(card)), absent, now === "absent"),
       ];
   if (!isBoundary && choices.length) {
@@ -387,8 +419,8 @@ export function sameQuestion(card, later) {
  */
 export function pricesOf(card, later) {
   const choices = card.choices.map((choice, i) => {
-    const { price, exact, possible, computed } = later.choices[i];
-    return computed ? { ...choice, price, exact, possible, computed } : choice;
+    const { price, exact, possible, computed, leaving } = later.choices[i];
+    return computed ? { ...choice, price, exact, possible, computed, leaving } : choice;
   });
   return { choices, leave: later.leave.computed ? later.leave : card.leave };
 }

@@ -6,7 +6,13 @@ import { entityWords } from "./card.js";
 /** @import { ChainId, MentionId, QuestionRow, Questions, Stakes } from "../state/types.js" */
 
 const ORDERS = { valuable: "most valuable first", text: "in text order", entity: "entity by entity" };
-const KINDS = { "": "all kinds", link: "entities", mention: "mentions", boundary: "boundaries" };
+const KINDS = {
+  "": "all kinds",
+  link: "entities",
+  mention: "mentions",
+  boundary: "boundaries",
+  clear: "clear boundaries",
+};
 const TAGS = { link: "entity", mention: "mention", boundary: "boundary" };
 const SMALLEST_BATCH = 2;
 const MOST_SKIPPED = 5000;

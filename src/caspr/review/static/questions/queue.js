@@ -23,7 +23,7 @@ import {
 } from "./card.js";
 import { OpenQuestions, emptyText, questionFilters, questionList, stakesText } from "./list.js";
 /** @import { App } from "../app.js" */
-/** @import { ChainId, Choice, Operation, QuestionCard, QuestionRow } from "../state/types.js" */
+/** @import { ChainId, Choice, Operation, QuestionCard } from "../state/types.js" */
 /** @import { ListActions } from "./list.js" */
 
 const LIST_STEP = 40;
@@ -38,6 +38,8 @@ export class QuestionQueue {
   #marked = new Set();
   /** @type {string | null} the question whose answer was refused; what is done about that answers it */
   #refused = null;
+  /** @type {(string | null)[]} the question that each step since the page was opened answered, if it was one */
+  #trail = [];
   #busy = false;
   /** Whether the reader made a step since the questions were read. */
   #stepped = false;
@@ -78,6 +80,9 @@ export class QuestionQueue {
       else if (!this.#busy) {
         const index = questions.indexOf(questions.settings.current);
         await this.#ask(questions.rows[Math.max(index, 0)] ?? null, { move: false });
+        // The text stands where the question is, and the focus where it was.
+        const [mention] = this.asked;
+        if (mention) this.app.text.reveal(mention);
       }
     } catch {
       /* a banner shows that the server does not answer; the old questions stay */
@@ -88,6 +93,17 @@ export class QuestionQueue {
   /** The reader makes a step: the question on the screen is shown as it is after it, unless it is refused. */
   onStep(made = true) {
     this.#stepped = made;
+  }
+
+  /** A step was taken: remember it, to find its question again if it is undone. */
+  onTaken() {
+    this.#trail.push(null);
+  }
+
+  /** A step was taken back: ask the question again that it answered, if it was one. */
+  async onUndone() {
+    const id = this.#trail.pop();
+    if (id) await this.#ask({ id });
   }
 
   /** The mentions of the question on the screen: the asked one, and those of its first choices. */
@@ -198,8 +214,10 @@ export class QuestionQueue {
     this.#busy = true;
     this.root.classList.add("busy");
     try {
-      if (await this.app.act(op)) await this.#ask(this.questions.leave(card.id));
-      else this.#refused = card.id;
+      if (await this.app.act(op)) {
+        this.#trail[this.#trail.length - 1] = card.id;
+        await this.#ask(this.questions.leave(card.id));
+      } else this.#refused = card.id;
     } finally {
       this.#busy = false;
       this.root.classList.remove("busy");
@@ -222,12 +240,13 @@ export class QuestionQueue {
   /**
    * Read a question and show it, here and in the text; `move` goes to its mention. A question that was answered
    * meanwhile is passed over.
-   * @param {QuestionRow | null} row
+   * @param {{ id: string } | null} row
    */
   async #ask(row, { move = true } = {}) {
     const request = ++this.#request;
     /** @type {QuestionCard | null} */
     let card = null;
+    /** @type {{ id: string } | null} */
     let next = row;
     while (next && !card) {
       const read = await this.#question(next.id);

@@ -60,6 +60,21 @@ function cut(text, most) {
 }
 
 /**
+ * Return the words of a range of tokens with its beginning and its end, so that what differs at either is seen.
+ * @param {string[]} tokens
+ * @param {number} start
+ * @param {number} end
+ * @param {number} most about how many characters of each end
+ */
+export function bothEnds(tokens, start, end, most) {
+  const whole = phrase(tokens, start, end);
+  if (whole.length <= 2 * most) return whole;
+  let last = end;
+  while (last > start && phrase(tokens, last - 1, end).length <= most) last -= 1;
+  return `${phrase(tokens, start, end, most)} ${phrase(tokens, last, end).slice(-most)}`;
+}
+
+/**
  * Return the first and last token of a mention.
  * @param {MentionId} id
  * @returns {Span}

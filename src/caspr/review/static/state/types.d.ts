@@ -50,6 +50,7 @@ export type DecisionKind =
   | "cells"
   | "empty"
   | "together"
+  | "entity"
   | "apart"
   | "exists"
   | "mention"
@@ -93,6 +94,8 @@ export interface Note {
   /** None for a note on the document. */
   mention: MentionId | null;
   text: string;
+  /** What the mention is flagged as, such as generic; empty for a note that is no flag. */
+  flag: string;
   /** Who wrote it, and when in UTC. */
   by: string | null;
   at: string | null;
@@ -226,6 +229,8 @@ export interface Choice extends ComputedPrice {
   partly: string[];
   /** Whether the result says so. */
   now: boolean;
+  /** The mentions that leave the entity with this answer, where that is known. */
+  leaving: MentionId[];
   answer: Operation;
 }
 
@@ -324,7 +329,7 @@ export type Operation =
   | { do: "move"; mention: MentionId; start: number; end: number }
   | { do: "free"; decisions: string[] }
   | { do: "rate"; decisions: string[]; category?: string; confidence?: string }
-  | { do: "note"; mention: MentionId | null; text: string }
+  | { do: "note"; mention: MentionId | null; text: string; flag?: string }
   | { do: "unnote"; id: string }
   | { do: "done" | "reopen" }
   | { do: "all"; ops: Operation[] }

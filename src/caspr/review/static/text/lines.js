@@ -283,7 +283,7 @@ export class Pieces {
    */
   sort(id) {
     const pieces = this.of(id);
-    if (pieces.length < 2) return;
+    if (!pieces.length) return;
     /** @type {(a: Node, b: Node) => boolean} */
     const isBefore = (a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
     pieces.sort((a, b) => (isBefore(a, b) ? -1 : 1));
@@ -320,6 +320,8 @@ export class MentionStyle {
      * @type {MentionId[]}
      */
     this.asked = [];
+    /** The mentions of the chain that is highlighted. */
+    this.highlighted = /** @type {Set<MentionId>} */ (new Set());
   }
 
   /**
@@ -330,7 +332,7 @@ export class MentionStyle {
   apply(piece, id) {
     const mention = this.store.mention(id);
     if (!mention) return;
-    const classes = this.#classes(id, mention, piece.classList.contains("highlighted"));
+    const classes = this.#classes(id, mention);
     if (piece.className !== classes) piece.className = classes;
     if (piece.hasAttribute("aria-label")) piece.setAttribute("aria-label", this.describe(id));
     if (!piece.dataset.ends?.includes("e")) return;
@@ -354,21 +356,20 @@ export class MentionStyle {
   /**
    * @param {MentionId} id
    * @param {Mention} mention
-   * @param {boolean} highlighted
    */
-  #classes(id, mention, highlighted) {
+  #classes(id, mention) {
     const classes = ["m", mention.chain === null ? "left-out" : colour(mention.chain)];
     if (mention.decision) classes.push("decided");
     if (this.changed.has(id)) classes.push("changed");
     if (this.asked.includes(id)) classes.push("asked");
     if (this.selection.selected.has(id)) classes.push("selected");
     if (this.selection.mention === id) classes.push("current");
-    if (highlighted) classes.push("highlighted");
+    if (this.highlighted.has(id)) classes.push("highlighted");
     return classes.join(" ");
   }
 
   /**
-   * Return the number of the chain, with `=` before it when enforced, the chain it was in, and ✎ for a note.
+   * Return the number of the chain, with `=` before it when enforced, the chain it was in, ⚑ for a flag and ✎ for a note.
    * @param {MentionId} id
    * @param {Mention} mention
    */
@@ -376,7 +377,9 @@ export class MentionStyle {
     const changed = this.changed.has(id);
     const unlabelled = mention.chain === null && !mention.decision && !changed;
     const was = changed ? `${chainLabel(this.changed.get(id))}→` : "";
-    const noted = this.store.state.notes.some((note) => note.mention === id) ? "✎" : "";
+    const notes = this.store.state.notes.filter((note) => note.mention === id);
+    const noted =
+      (notes.some((note) => note.flag) ? "⚑" : "") + (notes.some((note) => !note.flag) ? "✎" : "");
     return `${was}${mention.decision ? "=" : ""}${unlabelled ? "" : chainLabel(mention.chain)}${noted}`;
   }
 }

@@ -1,9 +1,11 @@
 /**
  * The text with its mentions. A change restyles only the pieces of the mentions that changed, and rebuilds only
- * the lines where a mention appeared, disappeared, entered a chain or left one.
+ * the lines where a mention appeared, disappeared, entered a chain or left one. Lines far from the view have no
+ * elements: what is asked for by `element` and `token` is there or not, and what is marked is kept until they have.
  */
 import { spanOf } from "../state/tokens.js";
 import { make } from "../ui/dom.js";
+import { Chunks } from "./chunks.js";
 import { LineBuilder, MentionStyle, Pieces, lineAt, linesOf, mentionsByLine } from "./lines.js";
 /** @import { Selection, SelectionChange } from "../state/selection.js" */
 /** @import { Store, StoreChange } from "../state/store.js" */
@@ -11,8 +13,6 @@ import { LineBuilder, MentionStyle, Pieces, lineAt, linesOf, mentionsByLine } fr
 /** @import { ChainId, MentionId, State } from "../state/types.js" */
 /** @import { LineMention } from "./lines.js" */
 
-const CHUNK = 24;
-const TOKENS_PER_ROW = 12;
 const MARGIN_ABOVE = 24;
 const MARGIN_BELOW = 40;
 
@@ -24,13 +24,20 @@ export class TextView {
    * @type {LineMention[][]}
    */
   #mentions = [];
-  /** @type {HTMLElement[]} */
+  /**
+   * The element of each line that has one.
+   * @type {(HTMLElement | undefined)[]}
+   */
   #rows = [];
   #pieces = new Pieces();
-  /** @type {Set<HTMLElement>} */
-  #highlighted = new Set();
+  /**
+   * The spans whose tokens have a class.
+   * @type {Map<string, Span[]>}
+   */
+  #marks = new Map();
   #style;
   #builder;
+  #chunks;
   /**
    * The one mention that the tab key leads to.
    * @type {HTMLElement | null}
@@ -48,29 +55,73 @@ export class TextView {
     this.selection = selection;
     this.#style = new MentionStyle(store, selection);
     this.#builder = new LineBuilder(store, this.#style, this.#pieces);
+    this.#chunks = new Chunks(root, { build: this.#build, empty: this.#empty, settle: this.#settle });
     this.render();
   }
 
-  /** Build everything. */
+  /** Show another text. */
   render() {
     const { tokens, breaks } = this.store.state;
     this.#lines = linesOf(tokens, breaks);
     this.#assignMentions();
     this.#pieces.clear();
     this.#builder.tokens = [];
-    this.#rows = this.#lines.map((line, number) =>
-      this.#builder.build(line, this.#mentions[number], number + 1),
-    );
-    const chunks = [];
-    for (let i = 0; i < this.#rows.length; i += CHUNK) {
-      const chunk = make("div", { class: "chunk" }, ...this.#rows.slice(i, i + CHUNK));
-      chunk.style.containIntrinsicSize = `auto ${guessedHeight(this.#lines.slice(i, i + CHUNK))}px`;
-      chunks.push(chunk);
-    }
-    if (!chunks.length) chunks.push(make("p", { class: "soft" }, "This document is empty."));
-    this.root.replaceChildren(...chunks);
+    this.#rows = [];
+    this.#chunks.render(this.#lines);
+    if (!this.#lines.length) this.root.append(make("p", { class: "soft" }, "This document is empty."));
     this.#updateTabStop();
   }
+
+  /**
+   * Build some lines, and show in them what is marked.
+   * @param {number} first
+   * @param {number} last
+   */
+  #build = (first, last) => {
+    const rows = [];
+    for (let number = first; number <= last; number += 1) {
+      const row = this.#builder.build(this.#lines[number], this.#mentions[number], number + 1);
+      this.#rows[number] = row;
+      rows.push(row);
+    }
+    for (const [name, spans] of this.#marks) this.#addMark(name, spans, first, last);
+    return rows;
+  };
+
+  /**
+   * Forget the elements of some lines.
+   * @param {number} first
+   * @param {number} last
+   */
+  #empty = (first, last) => {
+    for (let number = first; number <= last; number += 1) {
+      const row = this.#rows[number];
+      if (row) this.#forget(number, row);
+      this.#rows[number] = undefined;
+    }
+  };
+
+  /**
+   * @param {number} number
+   * @param {HTMLElement} row
+   */
+  #forget(number, row) {
+    const { start, end } = this.#lines[number];
+    for (let t = start; t <= end; t += 1) this.#builder.tokens[t] = undefined;
+    this.#pieces.removeBelow(row);
+  }
+
+  /**
+   * Find the first piece of each mention of some lines again, once their elements are on the page or have left it.
+   * @param {number} first
+   * @param {number} last
+   */
+  #settle = (first, last) => {
+    for (let number = first; number <= last; number += 1) {
+      for (const { id } of this.#mentions[number]) this.#pieces.sort(id);
+    }
+    this.#updateTabStop();
+  };
 
   /**
    * Show what changed in the store.
@@ -118,11 +169,9 @@ export class TextView {
    * @param {ChainId | null} chain
    */
   highlight(chain) {
-    const ids = this.store.chain(chain)?.mentions ?? [];
-    const highlighted = new Set(ids.flatMap((id) => this.#pieces.of(id)));
-    for (const piece of this.#highlighted) if (!highlighted.has(piece)) piece.classList.remove("highlighted");
-    for (const piece of highlighted) if (!this.#highlighted.has(piece)) piece.classList.add("highlighted");
-    this.#highlighted = highlighted;
+    const before = this.#style.highlighted;
+    this.#style.highlighted = new Set(this.store.chain(chain)?.mentions ?? []);
+    this.#restyle([...before, ...this.#style.highlighted]);
   }
 
   /**
@@ -146,6 +195,7 @@ export class TextView {
    * @param {MentionId} id
    */
   reveal(id, { focus = false, show = true } = {}) {
+    this.#chunks.ensure(this.lineOf(spanOf(id).start));
     const element = this.element(id);
     if (!element) return;
     if (show) this.#scrollTo(element);
@@ -160,6 +210,7 @@ export class TextView {
    * @param {number} token
    */
   focusToken(token) {
+    this.#chunks.ensure(this.lineOf(token));
     const element = this.#builder.tokens[token];
     if (!element) return;
     element.tabIndex = -1;
@@ -172,12 +223,13 @@ export class TextView {
    * @param {number} token
    */
   scrollToToken(token) {
+    this.#chunks.ensure(this.lineOf(token));
     const element = this.#builder.tokens[token];
     if (element) this.#scrollTo(element);
   }
 
   /**
-   * Return the element of a token.
+   * Return the element of a token, if it is near the view.
    * @param {number} token
    */
   token(token) {
@@ -209,8 +261,24 @@ export class TextView {
    */
   #mark(name, spans) {
     for (const element of this.root.querySelectorAll(`.t.${name}`)) element.classList.remove(name);
+    this.#marks.set(name, spans);
+    this.#addMark(name, spans, 0, this.#lines.length - 1);
+  }
+
+  /**
+   * Give a class to the tokens of some spans as far as they are in some lines.
+   * @param {string} name
+   * @param {Span[]} spans
+   * @param {number} first
+   * @param {number} last
+   */
+  #addMark(name, spans, first, last) {
+    if (last < first) return;
+    const [from, to] = [this.#lines[first].start, this.#lines[last].end];
     for (const { start, end } of spans) {
-      for (let t = start; t <= end; t += 1) this.#builder.tokens[t]?.classList.add(name);
+      for (let t = Math.max(start, from); t <= Math.min(end, to); t += 1) {
+        this.#builder.tokens[t]?.classList.add(name);
+      }
     }
   }
 
@@ -231,7 +299,7 @@ export class TextView {
   }
 
   /**
-   * Return the element that stands for a mention: its first piece.
+   * Return the element that stands for a mention, if it is near the view: its first piece.
    * @param {MentionId} id
    */
   element(id) {
@@ -264,9 +332,10 @@ export class TextView {
     const edge = this.root.getBoundingClientRect().top + 20;
     /** @param {Element} element */
     const isBelow = (element) => element.getBoundingClientRect().bottom > edge;
-    const chunk = [...this.root.children].find(isBelow);
-    const row = [...(chunk?.children ?? [])].find(isBelow);
-    return this.#lines[Number(row?.getAttribute("data-n") ?? 1) - 1]?.start ?? 1;
+    const chunk = this.#chunks.find(isBelow);
+    const row = [...(chunk?.element.children ?? [])].find(isBelow);
+    const line = row ? Number(row.getAttribute("data-n")) - 1 : (chunk?.first ?? 0);
+    return this.#lines[line]?.start ?? 1;
   }
 
   /**
@@ -298,26 +367,23 @@ export class TextView {
   }
 
   /**
-   * Build a line again; the focus stays on its mention or token.
+   * Build a line again if it is built; the focus stays on its mention or token.
    * @param {number} number
    */
   #rebuild(number) {
-    const line = this.#lines[number];
     const old = this.#rows[number];
-    for (let t = line.start; t <= line.end; t += 1) this.#builder.tokens[t] = undefined;
-    this.#pieces.removeBelow(old);
+    if (!old) return;
+    this.#forget(number, old);
     const focused = document.activeElement;
     const kept = focused instanceof HTMLElement && old.contains(focused) ? focused.dataset : {};
-    const row = this.#builder.build(line, this.#mentions[number], number + 1);
+    const [row] = this.#build(number, number);
     old.replaceWith(row);
-    this.#rows[number] = row;
-    for (const { id } of this.#mentions[number]) this.#pieces.sort(id);
+    this.#settle(number, number);
     if (kept.m) {
       this.#updateTabStop();
       this.element(kept.m)?.focus({ preventScroll: true });
     }
     if (kept.t) this.focusToken(Number(kept.t));
-    this.#showRange();
   }
 
   /** @param {Iterable<MentionId>} ids */
@@ -336,7 +402,7 @@ export class TextView {
    */
   #updateTabStop() {
     const { mention } = this.selection;
-    const first = this.store.order[0];
+    const first = this.store.order.find((id) => this.element(id));
     const next = (mention && this.element(mention)) || (first ? this.element(first) : null);
     if (this.#tabStop !== next) this.#tabStop?.removeAttribute("tabindex");
     if (next) next.tabIndex = 0;
@@ -355,10 +421,4 @@ export class TextView {
     // Chunks that were never drawn have a guessed height; scroll again once they are drawn.
     requestAnimationFrame(() => isInView() || element.scrollIntoView({ block: "center" }));
   }
-}
-
-/** @param {Span[]} lines */
-function guessedHeight(lines) {
-  const rows = lines.map(({ start, end }) => Math.ceil((end - start + 1) / TOKENS_PER_ROW));
-  return rows.reduce((sum, count) => sum + count * 36 + 6, 0);
 }

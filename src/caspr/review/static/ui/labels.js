@@ -123,6 +123,13 @@ export function chip(chain) {
 }
 
 /**
+ * Return a sentence with the words of the text that it quotes, which may be written from right to left, isolated.
+ * @param {string} sentence
+ */
+export const isolated = (sentence) =>
+  sentence.split(/(?<=“)([^”]*)(?=”)/).map((part, i) => (i % 2 ? make("bdi", {}, part) : part));
+
+/**
  * Return the first different words of the mentions of a chain.
  * @param {Store} store
  * @param {ChainId} chain
@@ -240,7 +247,7 @@ export const LABELS = {
   free: "taken back",
   rate: "category or confidence",
   note: "note",
-  unnote: "note deleted",
+  unnote: "note or flag deleted",
   done: "document done",
   reopen: "document open again",
   undo: "undo",

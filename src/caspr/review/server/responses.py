@@ -1,0 +1,83 @@
+"""What all routes need: who asks, the body of a request, pages from templates, files to save."""
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, Response
+
+from caspr.review.exports import Download
+from caspr.review.operations import OperationError
+from caspr.review.server.guard import PERSON, Keys
+
+
+def person(request: Request) -> Keys:
+    """Return who sent a request; the guard has let nobody else in."""
+    keys: Keys = request.scope[PERSON]
+    return keys
+
+
+def embedded(state: dict[str, Any]) -> str:
+    """Return JSON that is safe inside a script element.
+
+    >>> embedded({"a": "</script>"})
+    '{"a":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+FORMAT_NAMES = {
+    "conll": "CoNLL",
+    "corefud": "CorefUD",
+    "jsonlines": "JSON lines",
+    "gate": "GATE",
+    "mmax": "MMAX2",
+    "webanno": "WebAnno TSV",
+    "cas": "UIMA CAS",
+}
+"""What formats are called on the page, where that is not their name."""
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    loader = PackageLoader("caspr.review")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Fill a page template; everything is escaped except the state, which `embedded` made safe."""
+    from markupsafe import Markup
+
+    if "state" in values:
+        values["state"] = Markup(values["state"])
+    return _environment().get_template(template).render(format_names=FORMAT_NAMES, **values)
+
+
+def download(file: Download) -> Response:
+    """Return a file to save, or a page to show if it has a policy of its own."""
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    if file.policy is not None:
+        headers = {"Content-Security-Policy": file.policy}
+    return Response(file.content, media_type=file.media_type, headers=headers)
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """Return the JSON object in a request."""
+    try:
+        values = json.loads(await request.body())
+    except (ValueError, RecursionError, ClientDisconnect):
+        values = None
+    if not isinstance(values, dict):
+        raise OperationError("found no values, expected a JSON object")
+    return values
+
+
+async def missing(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """Answer that there is nothing at an address."""
+    page = rendered("error.html", title="No such document", message="There is nothing at this address.")
+    return HTMLResponse(page, status_code=404)
