@@ -18,6 +18,7 @@ LAYERS = [
     {"formats", "report"},
     {"adjudication"},
     {"corpus", "review", "notebook"},
+    {"start"},
     {"cli", "__main__"},
 ]
 TYPES_ONLY = ("result", "text/document", "measures/comparison", "measures/scores")
@@ -26,12 +27,12 @@ WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
     "numpy": ("engines/native", "measures"),
     "scipy": ("engines/native", "measures"),
-    "jinja2": ("report", "review"),
-    "starlette": "review/server",
+    "jinja2": ("report", "review", "start/pages"),
+    "starlette": ("review/server", "start/pages"),
     "uvicorn": "review/server",
     "click": "cli",
     "rich": ("cli/shared/progress", "cli/corpus"),
-    "subprocess": ("engines/asp", "corpus", "processes"),
+    "subprocess": ("engines/asp", "corpus", "processes", "start/steps"),
     "psutil": "processes",
     "filelock": "storage",
     "distributed": "corpus/cluster",

@@ -11,12 +11,16 @@ import tomllib
 import venv
 import zipfile
 from pathlib import Path
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
+
+import caspr
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "caspr"
 SONG = [str(ROOT / "examples/song" / f"{name}.conll") for name in ("anna", "ben", "carla")]
+TALES = ROOT / "examples/tales"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -52,6 +56,11 @@ def test_the_source_archive_can_be_tested(built: tuple[Path, Path]) -> None:
     assert {"examples/song/anna.conll", "docs/install.md"} <= names
 
 
+def test_the_package_index_accepts_both(built: tuple[Path, Path]) -> None:
+    twine = [sys.executable, "-m", "twine", "check", "--strict", *map(str, built)]
+    subprocess.run(twine, check=True, capture_output=True)
+
+
 def make_environment(folder: Path) -> Path:
     """Make an empty environment; return the folder of its programs."""
     venv.create(folder, with_pip=False)
@@ -68,20 +77,49 @@ def use(programs: Path, place: Path) -> None:
     """Use what needs more than Python code: the encodings, the templates of pages, the program itself."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     for words, expected in (
-        (["--version"], PROJECT["version"]),
+        (["--version"], caspr.__version__),
         (["adjudicate", *SONG, "-o", "gold.conll", "--report", "report.html"], "3 annotators"),
         (["adjudicate", *SONG, "-o", "clingo.conll", "--engine", "clingo"], "engine clingo"),
+        (["corpus", str(TALES), "-o", "golds"], "3 documents"),
+        (["agreement", *SONG], "alpha"),
     ):
         command = [str(programs / "caspr"), *words]
         done = subprocess.run(command, cwd=place, env=environment, capture_output=True, encoding="utf-8")
         assert done.returncode == 0, done.stderr
         assert expected in done.stdout + done.stderr
     assert (place / "gold.conll").read_bytes() == (place / "clingo.conll").read_bytes()
+    open_page(programs, place, environment)
     code = "import caspr; print(caspr.__file__)"
     done = subprocess.run(
         [programs / "python", "-c", code], env=environment, capture_output=True, encoding="utf-8"
     )
     assert Path(done.stdout.strip()).is_relative_to(programs.parent)
+
+
+def open_page(programs: Path, place: Path, environment: dict[str, str]) -> None:
+    """Open the review page of what was adjudicated, as a browser would."""
+    words = ["review", *SONG, "-o", "review.conll", "--no-browser"]
+    with subprocess.Popen(
+        [str(programs / "caspr"), *words],
+        cwd=place,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    ) as server:
+        assert server.stdout is not None
+        try:
+            printed = ""
+            for line in server.stdout:
+                printed += line
+                if link := re.search(r"http://\S+", line):
+                    browser = build_opener(HTTPCookieProcessor())
+                    page = browser.open(link.group(), timeout=60).read().decode("utf-8")
+                    assert "<title>song" in page
+                    return
+            raise AssertionError(f"no link: {printed}")
+        finally:
+            server.kill()
 
 
 def test_the_wheel_works_in_an_environment_of_its_own(built: tuple[Path, Path], tmp_path: Path) -> None:
@@ -103,12 +141,29 @@ def test_a_clean_installation_works(built: tuple[Path, Path], tmp_path: Path, nu
     use(programs, tmp_path)
 
 
+@pytest.mark.skipif(not os.environ.get("CASPR_WINDOWS"), reason="only with `dev.py test --all`")
+def test_the_oldest_packages_that_are_allowed_suffice(built: tuple[Path, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "environment"
+    programs = make_environment(folder)
+    words = ["pip", "install", "--quiet", "--python", str(folder), "--resolution", "lowest-direct"]
+    subprocess.run([sys.executable, "-m", "uv", *words, str(built[0])], check=True, capture_output=True)
+    use(programs, tmp_path)
+
+
 def test_every_package_that_is_imported_is_declared() -> None:
     extras: dict[str, list[str]] = PROJECT["optional-dependencies"]
     declared = [*PROJECT["dependencies"], *(one for name in extras if name != "dev" for one in extras[name])]
     names = {re.split(r"[\[<>=!~; ]", one, maxsplit=1)[0].lower() for one in declared}
     own = {NAMES.get(name, name) for name in imported()} - set(sys.stdlib_module_names) - {"caspr"}
     assert own <= names
+
+
+def test_the_recipe_for_conda_needs_the_same_packages() -> None:
+    recipe = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    needed = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    packages = [line.removeprefix("    - ").replace(" ", "") for line in needed.splitlines()]
+    assert packages == ["python>=${{python_min}}", *PROJECT["dependencies"]]
+    assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in recipe
 
 
 NAMES = {"cassis": "dkpro-cassis"}

@@ -334,3 +334,13 @@ def test_a_stream_replaces_a_file_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(OutputError, match="cannot write"):
         write_stream(tmp_path / "nowhere" / "x", ["a"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_a_stream_keeps_the_permissions_of_the_file_it_replaces(tmp_path: Path) -> None:
+    path = tmp_path / "summary.csv"
+    path.write_text("old")
+    path.chmod(0o640)
+    write_stream(path, ["new"])
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640

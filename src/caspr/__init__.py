@@ -12,9 +12,12 @@ command line starts fast and `caspr.read` loads no solver.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from caspr.adjudication import adjudicate, adjudicate_document
+    from caspr.adjudication import adjudicate, adjudicate_document, redo
     from caspr.errors import CasprError
     from caspr.formats import read, write
+    from caspr.formats.folders import read_folder
+    from caspr.formats.review_file.project import read_review
+    from caspr.formats.review_file.review import Review
     from caspr.measures.scores import score
     from caspr.notebook.frames import agreement
     from caspr.notebook.rows import from_rows, to_rows
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from caspr.text.document import Annotation, Chain, Document, Span
     from caspr.text.findings import Finding
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "Annotation",
@@ -38,6 +41,7 @@ __all__ = [
     "Finding",
     "Objective",
     "Result",
+    "Review",
     "Settings",
     "Span",
     "adjudicate",
@@ -47,6 +51,9 @@ __all__ = [
     "from_rows",
     "from_spacy",
     "read",
+    "read_folder",
+    "read_review",
+    "redo",
     "score",
     "to_rows",
     "to_spacy",
@@ -62,6 +69,7 @@ _HOMES = {
     "Finding": "caspr.text.findings",
     "Objective": "caspr.task.objectives",
     "Result": "caspr.result",
+    "Review": "caspr.formats.review_file.review",
     "Settings": "caspr.task.settings",
     "Span": "caspr.text.document",
     "adjudicate": "caspr.adjudication",
@@ -71,6 +79,9 @@ _HOMES = {
     "from_rows": "caspr.notebook.rows",
     "from_spacy": "caspr.notebook.spacy_docs",
     "read": "caspr.formats",
+    "read_folder": "caspr.formats.folders",
+    "read_review": "caspr.formats.review_file.project",
+    "redo": "caspr.adjudication",
     "score": "caspr.measures.scores",
     "to_rows": "caspr.notebook.rows",
     "to_spacy": "caspr.notebook.spacy_docs",

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from caspr.engines import Engine, choose
 from caspr.errors import EngineError, InputError
@@ -24,10 +24,13 @@ from caspr.task.contradictions import refuse_contradictions
 from caspr.task.decisions import Decisions, refuse_outside
 from caspr.task.instance import Instance, check_task
 from caspr.task.limits import Limits, Progress, silent
+from caspr.task.objectives import Objective
 from caspr.task.own_rules import DerivedRules, rule_findings
 from caspr.task.settings import Settings, SettingValues, change, decided_groups
 from caspr.task.solution import Costs, Solution, Status, Stop
+from caspr.task.stored_settings import read_settings
 from caspr.text.alignment import align
+from caspr.text.arguments import ONE_DOCUMENT, annotations_of, files_of, refused
 from caspr.text.checks import (
     adjudicated_before,
     check,
@@ -39,6 +42,9 @@ from caspr.text.coverage import outside_coverage, partial_coverage
 from caspr.text.document import Annotation, Document, entity_findings
 from caspr.text.findings import Finding, Severity, condensed, note, warning
 from caspr.text.variants import find_variants, variant_findings
+
+if TYPE_CHECKING:
+    from caspr.formats.review_file import Review
 
 _ABOUT_FILES = ("unread-files", "files-set-aside", "review-files", "no-annotator")
 """Codes of findings about files: they concern every document."""
@@ -65,6 +71,7 @@ def adjudicate(
     Return one result per document that at least two annotators have. A document that some annotators lack
     is reported as a Python warning.
     """
+    files = files_of(files, "caspr.adjudicate")
     documents, findings = by_document(files, allow_gold=allow_gold)
     chosen, odd = change(Settings(), settings).for_run(documents)
     decided = _decisions_by_document([annotations[0].document for annotations in documents], decisions)
@@ -88,13 +95,15 @@ def adjudicate_document(
 
     A `solver`, with its name, takes the place of the engine that the settings choose.
     """
+    started = time.monotonic()
+    annotations = _checked(annotations, decisions, settings)
     settings, decisions = settings or Settings(), decisions or Decisions()
-    annotations, findings = prepare(annotations)
-    given, odd = made_concrete(annotations, decisions, settings)
-    instance = given.settings.instance(annotations, decisions, given.variants)
-    instance, about_rules = with_rules(instance, settings)
-    engine, solve = solver or _chosen(instance, settings)
-    certified = solve_and_certify(instance, solve, settings.limits, progress)
+    aligned, from_texts = prepare(annotations)
+    given, from_settings = made_concrete(aligned, decisions, settings)
+    plain = given.settings.instance(aligned, decisions, given.variants)
+    ruled, from_rules = with_rules(plain, settings)
+    engine, solve = solver or _chosen(ruled, settings)
+    certified = solve_and_certify(ruled, solve, settings.limits, progress)
     instance = certified.instance
     result = Result(
         instance=instance,
@@ -103,9 +112,9 @@ def adjudicate_document(
         engine=engine,
         seconds=certified.seconds,
         findings=(
-            *findings,
-            *odd,
-            *about_rules,
+            *from_texts,
+            *from_settings,
+            *from_rules,
             *rule_findings(instance.rules),
             *check_task(instance),
             *certified.findings,
@@ -115,11 +124,46 @@ def adjudicate_document(
     result = replace(
         result, findings=(*result.findings, *entity_findings(result.chains, instance.annotations))
     )
-    if settings.prices <= 0 or instance.rules.program:
+    return _priced(result, settings, time.monotonic() - started)
+
+
+def _priced(result: Result, settings: Settings, passed: float) -> Result:
+    """Return the result with what it costs to decide otherwise, within what is left of the time limit."""
+    if settings.prices <= 0 or result.instance.rules.program:
         return result  # the native engine, which computes prices, knows no rules about the solution
     from caspr.disputes import with_prices
 
-    return with_prices(result, settings.prices, settings.limits.cancelled)
+    limit = settings.limits.seconds
+    left = settings.prices if limit is None else min(settings.prices, limit - passed)
+    return with_prices(result, left, settings.limits.cancelled)
+
+
+def _checked(
+    annotations: Sequence[Annotation], decisions: Decisions | None, settings: Settings | None
+) -> list[Annotation]:
+    """Refuse other things than annotations, decisions and settings."""
+    for value, kind, hint in ((decisions, Decisions, "of([...])"), (settings, Settings, "(...)")):
+        if value is not None and not isinstance(value, kind):
+            raise refused("caspr.adjudicate_document", value, f"caspr.{kind.__name__}{hint}")
+    if settings is not None and not isinstance(settings.objective, Objective):
+        raise refused("objective", settings.objective, "caspr.Objective(omit=..., use=..., invent=...)")
+    return annotations_of(annotations, "caspr.adjudicate_document", ONE_DOCUMENT)
+
+
+def redo(reviews: Iterable["Review"], **settings: Unpack[SettingValues]) -> list[Result]:
+    """Optimise reviews again around what is decided in them, as `caspr redo` does; nothing is written.
+
+    `reviews` are what `caspr.read_review` returned. Each has settings of its own; keywords change them.
+    """
+    from caspr.formats.review_file import Review
+
+    results = []
+    for review in reviews:
+        if not isinstance(review, Review):
+            raise refused("caspr.redo", reviews, "what caspr.read_review('review.conll') returned")
+        chosen = change(read_settings(review.settings), settings)
+        results.append(adjudicate_document(review.annotations, review.decisions, chosen))
+    return results
 
 
 def with_rules(instance: Instance, settings: Settings) -> tuple[Instance, tuple[Finding, ...]]:
@@ -366,7 +410,11 @@ def _decisions_by_document(
                 "from document names to decisions"
             )
         return [decisions]
-    decisions = decisions or {}
+    decisions = {} if decisions is None else decisions
+    if not isinstance(decisions, Mapping):
+        raise refused(
+            "decisions", decisions, "caspr.Decisions.of([...]), or a mapping from document names to such"
+        )
     titles = [document.title for document in documents]
     unknown = sorted(decisions.keys() - set(titles))
     if unknown:

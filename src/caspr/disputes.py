@@ -11,8 +11,9 @@ groups of mentions. Pairs of nested mentions are disputes of their own, because 
 the pair.
 
 The votes say how sure a dispute is (`caspr.confidence`). The *price to flip* (`with_prices`) is how much more
-the best solution costs that decides a pair otherwise: of links between consecutive mentions of each chain
-of the result and one pair of every dispute, the closest votes first. It is what a change costs, and does not
+the best solution costs that decides a pair otherwise: of one pair of every
+dispute, in the order in which reports show them, and of links between consecutive mentions of each chain of
+the result. It is what a change costs, and does not
 say who is right. The native engine computes the prices, whichever engine found the result. A
 pair that is hard to flip does not keep the others waiting: each gets a small share of the time, which grows
 with every pair that needs more, and those come again at the end, with all that is left. For these, a price
@@ -52,6 +53,7 @@ from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
 from caspr.task.own_rules import Consequence, Effect
 from caspr.task.solution import Status
+from caspr.task.votes import Evidence, Signature
 from caspr.text.document import Span, nested_pairs
 from caspr.text.findings import shorten, times
 
@@ -142,17 +144,38 @@ class _Grouping:
 def find_disputes(result: Result) -> list[Dispute]:
     """Return all disputes of a document in text order."""
     grouping = _Grouping(result)
+    disputes = [_dispute(grouping, links) for links in _disputed(grouping)]
+    return sorted(disputes, key=lambda dispute: (dispute.pair, dispute.links))
+
+
+class _Links(NamedTuple):
+    """Disputed links with the same votes, as `Dispute` has them."""
+
+    first: tuple[Span, ...]
+    second: tuple[Span, ...]
+    number: int
+    evidence: Evidence
+    linked: bool
+
+    @property
+    def pair(self) -> Pair:
+        """One of the links, in text order, which stands for all."""
+        if self.second:
+            return min(self.first[0], self.second[0]), max(self.first[0], self.second[0])
+        return self.first[0], self.first[1]
+
+
+def _disputed(grouping: _Grouping) -> Iterator[_Links]:
+    """Yield the links between every two groups, those of nested mentions apart, where they are disputed."""
     nested = _nested(grouping)
-    disputes: list[Dispute] = []
     for low, high in grouping.neighbours():
         first, second = grouping.groups[low], grouping.groups[high]
         count = len(first) * (len(first) - 1) // 2 if low == high else len(first) * len(second)
         pairs = nested.get((low, high), [])
         if count > len(pairs):
-            disputes.extend(_disputes(grouping, first, () if low == high else second, count - len(pairs)))
+            yield from _if_disputed(grouping, first, () if low == high else second, count - len(pairs))
         for outer, inner in pairs:
-            disputes.extend(_disputes(grouping, (outer,), (inner,), 1))
-    return sorted(disputes, key=lambda dispute: (dispute.pair, dispute.links))
+            yield from _if_disputed(grouping, (outer,), (inner,), 1)
 
 
 def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]]]:
@@ -167,23 +190,29 @@ def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]
     return by_groups
 
 
-def _disputes(
-    grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], links: int
-) -> Iterator[Dispute]:
-    """Yield the dispute about some links, unless the result is what all annotators say."""
+def _if_disputed(
+    grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], number: int
+) -> Iterator[_Links]:
+    """Yield some links, unless the result is what all annotators say."""
     a, b = (first[0], second[0]) if second else first[:2]
-    votes = grouping.result.instance.votes
-    evidence = votes.evidence(a, b)
+    evidence = grouping.result.instance.votes.evidence(a, b)
     home = grouping.homes[0]
     linked = a in home and home[a] == home.get(b)
-    if evidence.givers == (evidence.viewers if linked else 0):
-        return
+    if evidence.givers != (evidence.viewers if linked else 0):
+        yield _Links(first, second, number, evidence, linked)
+
+
+def _dispute(grouping: _Grouping, links: _Links) -> Dispute:
+    """Return the dispute about some links."""
+    first, second, number, evidence, linked = links
+    a, b = (first[0], second[0]) if second else first[:2]
+    home = grouping.homes[0]
     names = [annotation.annotator for annotation in grouping.result.instance.annotations]
-    names += [ADJUDICATOR] * (votes.annotators - len(names))
-    yield Dispute(
+    names += [ADJUDICATOR] * (grouping.result.instance.votes.annotators - len(names))
+    return Dispute(
         first,
         second,
-        links,
+        number,
         supporters=_chosen(names, evidence.givers),
         opponents=_chosen(names, evidence.viewers & ~evidence.givers),
         linked=linked,
@@ -277,17 +306,26 @@ def share_time(
 
 
 def pairs_to_price(result: Result) -> list[Pair]:
-    """Return the pairs whose price is computed, the closest votes first, then in text order."""
+    """Return the pairs whose price is computed: disputed ones in the order of reports, then the others.
+
+    The least sure decisions come first, of these those about most links.
+    """
     votes = result.instance.votes
     allowed = set(result.instance.mentions)
-    disputed = {dispute.pair for dispute in find_disputes(result) if allowed.issuperset(dispute.pair)}
-    links = {pair for chain in result.solution.partitions[0] for pair in pairwise(chain)}
+    disputed = [links for links in _disputed(_Grouping(result)) if allowed.issuperset(links.pair)]
+    disputed.sort(key=lambda links: weight(result.confidences.link(*links.pair), links.number, links.pair))
+    links = [pair for chain in result.solution.partitions[0] for pair in pairwise(chain)]
 
     def closeness(pair: Pair) -> tuple[int, Pair]:
         evidence = votes.evidence(*pair)
         return abs(2 * evidence.k - evidence.n), pair
 
-    return sorted(disputed | links, key=closeness)
+    return list(dict.fromkeys((*(links.pair for links in disputed), *sorted(links, key=closeness))))
+
+
+def weight(confidence: Confidence, links: int, pair: Pair) -> tuple[float, int, Pair]:
+    """Order disputes by what matters: the least sure decisions first, of these those about most links."""
+    return confidence.value, -links, pair
 
 
 class Reason(StrEnum):
@@ -305,7 +343,19 @@ class Explanation:
     """Why a disputed link was decided as it was."""
 
     reason: Reason
-    sentence: str
+    fact: str
+    """What decided it, beside the votes for and against this link."""
+    votes: str = ""
+    """How many annotators say so, or say otherwise, where that matters."""
+
+    @property
+    def sentence(self) -> str:
+        """Votes and fact, for where the votes are not beside it."""
+        if not self.votes:
+            return self.fact
+        if self.reason is Reason.TRANSITIVITY:
+            return f"{self.votes}, but {self.fact}"
+        return f"{self.votes} ({self.fact})"
 
 
 class DecidedLink(NamedTuple):
@@ -332,8 +382,7 @@ class Explainer:
             or self._balance(link)
             or self._put_elsewhere(link)
             or Explanation(
-                Reason.TRANSITIVITY,
-                f"{self._votes(link.pair, not link.linked)}, but {self._outweighed(link)}",
+                Reason.TRANSITIVITY, self._outweighed(link), self._votes(link.pair, not link.linked)
             )
         )
 
@@ -396,14 +445,14 @@ class Explainer:
             return None
         joining = "joining them is not allowed" if join is None else f"joining them costs {join}"
         charges = self._charges(*link.pair)
-        costs = f"(either way costs {part}" if join == part else f"({joining}, parting them {part}"
-        costs = f"{costs}{charges})"
+        costs = f"either way costs {part}" if join == part else f"{joining}, parting them {part}"
+        costs = f"{costs}{charges}"
         evidence = self._instance.votes.evidence(*link.pair)
         if 2 * evidence.k == evidence.n:
-            return Explanation(Reason.TIE, f"as many annotators link them as keep them apart {costs}")
+            return Explanation(Reason.TIE, costs, "as many annotators link them as keep them apart")
         if join == part and link.linked != (2 * evidence.k > evidence.n):
             return None
-        return Explanation(Reason.VOTES, f"{self._votes(link.pair, link.linked)} {costs}")
+        return Explanation(Reason.VOTES, costs, self._votes(link.pair, link.linked))
 
     def _votes(self, pair: Pair, linked: bool) -> str:
         """Say how many annotators link two mentions, or do not."""
@@ -442,14 +491,13 @@ class Explainer:
         """Name the mention with which both are linked most."""
         a, b = link.pair
         evidence = self._instance.votes.evidence
+        near = (
+            next((span for span in alike if span not in (a, b)), None) for alike in self._kinds(self._side(a))
+        )
         shared, third = max(
-            (
-                (min(evidence(a, span).k, evidence(b, span).k), span)
-                for span in self._side(a)
-                if span not in (a, b)
-            ),
+            ((min(evidence(a, span).k, evidence(b, span).k), span) for span in near if span is not None),
             default=(0, a),
-            key=lambda ranked: ranked[0],
+            key=lambda ranked: (ranked[0], -ranked[1].start, -ranked[1].end),
         )
         if not shared:
             return "other mentions of the entity are linked with both"
@@ -492,6 +540,21 @@ class Explainer:
         if self._instance.forbids_nesting(first, second):
             return "one of which is inside the other"
         return "which nobody linked"
+
+    def _kinds(self, chain: tuple[Span, ...]) -> list[list[Span]]:
+        """Return the first three mentions of each signature in a chain: two of them may be asked about."""
+        if chain not in self._alike:
+            kinds: dict[Signature, list[Span]] = {}
+            for span in chain:
+                alike = kinds.setdefault(self._instance.votes.signature(span), [])
+                if len(alike) < 3:
+                    alike.append(span)
+            self._alike[chain] = list(kinds.values())
+        return self._alike[chain]
+
+    @cached_property
+    def _alike(self) -> dict[tuple[Span, ...], list[list[Span]]]:
+        return {}
 
     def _side(self, span: Span) -> tuple[Span, ...]:
         """Return the mentions of the chain that a mention is in, or the mention itself."""

@@ -66,6 +66,10 @@ class InputError(CasprError):
     """Refuse annotations that do not belong together, or options that make no sense."""
 
 
+class ArgumentError(InputError, TypeError):
+    """Refuse what a Python program passed, and say what to pass."""
+
+
 class ContradictionError(CasprError):
     """Refuse decisions that cannot hold together, naming a minimal set of them."""
 

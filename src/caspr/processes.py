@@ -24,6 +24,7 @@ psutil is imported where it is used, so that a run without limits does not load 
 
 import contextlib
 import ctypes
+import getpass
 import os
 import signal
 import subprocess
@@ -295,6 +296,14 @@ def _peak_of(whose: str) -> float:
     unit = _MEGABYTE if sys.platform == "darwin" else 2**10
     used: int = resource.getrusage(getattr(resource, whose)).ru_maxrss
     return used / unit
+
+
+def login() -> str:
+    """Return the user's name on this computer, where there is one."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "adjudicator"
 
 
 def processors() -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from caspr.confidence import Confidences
 from caspr.notebook_methods import above
-from caspr.task.decisions import Decisions, Statement, with_names
+from caspr.task.decisions import Decisions, Note, Statement, flagged, with_names
 from caspr.task.instance import Instance
 from caspr.task.settings import Settings
 from caspr.task.solution import Costs, Partition, Solution, Status
@@ -52,6 +52,8 @@ class Given:
     """Concrete for the document."""
     variants: Variants
     """Mentions that differ only in their boundaries, where these are one mention."""
+    notes: tuple[Note, ...] = ()
+    """What the adjudicator remarked and flagged."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,12 @@ class Result:
     """What it costs to decide each pair otherwise, where that was computed; pairs may be missing."""
     given: Given | None = None
     """What it was made from; `None` for a result that a program made from an instance."""
+
+    def with_notes(self, notes: Sequence[Note]) -> "Result":
+        """Return the result with what the adjudicator remarked and flagged."""
+        if self.given is None or not notes:
+            return self
+        return replace(self, given=replace(self.given, notes=tuple(notes)))
 
     @property
     def annotations(self) -> tuple[Annotation, ...]:
@@ -152,6 +160,8 @@ class Result:
         chains = number_chains((*partition, *alone), decisions)
         weights = instance.label_weights
         gold = make_gold(self.document, chains, instance.annotations, weights, decisions.names)
+        if self.given is not None and self.given.notes:
+            gold = replace(gold, marks=flagged(gold.marks, self.given.notes))
         return replace(gold, support=Confidences(instance, gold.all_chains))
 
 

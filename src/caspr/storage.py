@@ -72,6 +72,8 @@ _FORBIDDEN = re.compile(
 """What Windows does not have in the name of a file: characters, ends, and the names of devices."""
 _BINARY: int = getattr(os, "O_BINARY", 0)
 """Without it, Windows changes line ends."""
+_LONGEST_NAME = 60
+"""How many characters a file is named after, of which each may take four bytes of the 255 that there are."""
 _PATIENCE = 2.0
 """Seconds during which Windows is asked again to replace a file that somebody has open."""
 _PAUSE = 0.02
@@ -153,7 +155,8 @@ class _Pending:
     """As the user gave it, for messages."""
     target: Path
     """With links followed."""
-    data: bytes
+    data: Iterable[bytes]
+    """The new content, in parts."""
     stream: bool
     """Whether this is a device or a pipe, to be written directly."""
     temporary: Path | None = None
@@ -227,7 +230,7 @@ def _plan(path: Path, text: str | bytes) -> _Pending:
     if not stream and target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     data = text if isinstance(text, bytes) else text.encode("utf-8")
-    return _Pending(path, target, data, stream)
+    return _Pending(path, target, (data,), stream)
 
 
 def is_stream(path: Path) -> bool:
@@ -294,7 +297,7 @@ def put_in_place(temporary: Path, target: Path) -> None:
         time.sleep(_PAUSE)
 
 
-def _create(path: Path, data: bytes, mode: int | None) -> None:
+def _create(path: Path, data: Iterable[bytes], mode: int | None) -> None:
     """Make a new file that is on the disk when this returns, and not there at all if it fails."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
     descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
@@ -306,14 +309,15 @@ def _create(path: Path, data: bytes, mode: int | None) -> None:
         raise
 
 
-def _write(descriptor: int, data: bytes, *, mode: int | None = None, sync: bool = False) -> None:
-    """Write all bytes and close the descriptor in any case."""
+def _write(descriptor: int, data: Iterable[bytes], *, mode: int | None = None, sync: bool = False) -> None:
+    """Write all parts and close the descriptor in any case."""
     try:
         if mode is not None and hasattr(os, "fchmod"):
             os.fchmod(descriptor, mode)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        for part in data:
+            rest = memoryview(part)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
         if sync:
             os.fsync(descriptor)
     finally:
@@ -354,21 +358,18 @@ def write_stream(path: Path, parts: Iterable[str]) -> None:
     """Replace a file in one step by text that comes in parts, without keeping it in memory."""
     with explained(path):
         target = Path(os.path.realpath(path))
-        temporary = _temporary(target)
+        staged = stage(target, (part.encode("utf-8") for part in parts))
         try:
-            with temporary.open("x", encoding="utf-8", newline="") as file:
-                file.writelines(parts)
-                file.flush()
-                os.fsync(file.fileno())
-            put_in_place(temporary, target)
+            put_in_place(staged, target)
         finally:
-            temporary.unlink(missing_ok=True)
+            staged.unlink(missing_ok=True)
         sync_folder(target.parent)
 
 
-def stage(target: Path, data: bytes) -> Path:
-    """Write what is to become a file to a temporary file beside it, synced; return its path."""
-    _prepare(file := _Pending(target, target, data, stream=False))
+def stage(target: Path, data: bytes | Iterable[bytes]) -> Path:
+    """Write what is to become a file, maybe in parts, to a temporary file beside it; return its path."""
+    parts = (data,) if isinstance(data, bytes) else data
+    _prepare(file := _Pending(target, target, parts, stream=False))
     assert file.temporary is not None
     return file.temporary
 
@@ -404,7 +405,7 @@ def back_up(path: Path, outputs: Iterable[Path] = ()) -> Path:
             if os.path.realpath(copy) in taken:
                 continue
             try:
-                _create(copy, data, mode)
+                _create(copy, (data,), mode)
             except FileExistsError:
                 continue
             sync_folder(copy.parent)
@@ -421,6 +422,28 @@ def portable_name(name: str) -> str:
     return _FORBIDDEN.sub(lambda match: f"%{ord(match[0]):02X}", name)
 
 
+def file_names(names: Iterable[str], suffix: str, otherwise: str) -> Mapping[str, str]:
+    """Give every name a file name of its own that every system can have and that leads into no folder.
+
+    `otherwise` is what a name is called that has nothing a file name may have.
+
+    >>> file_names(["ann", "../ann", "Ann ", ""], ".html", "annotator")
+    {'ann': 'ann.html', '../ann': 'ann-2.html', 'Ann ': 'Ann-3.html', '': 'annotator.html'}
+    """
+    files: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(r"[^\w.-]+", "_", name).strip("._-")[:_LONGEST_NAME] or otherwise
+        plain = portable_name(plain)
+        free, number = plain, 1
+        while free.lower() in taken:
+            number += 1
+            free = f"{plain}-{number}"
+        taken.add(free.lower())
+        files[name] = f"{free}{suffix}"
+    return files
+
+
 def refuse_unwritable(output: Path) -> None:
     """Raise `OutputError` if a file surely cannot be written, before time is spent on its content."""
     target = Path(os.path.realpath(output))
@@ -432,18 +455,13 @@ def refuse_unwritable(output: Path) -> None:
 
 def refuse_overwriting(output: Path, inputs: Iterable[Path]) -> None:
     """Raise `InputError` if the output is one of the inputs, by whatever name or link."""
+    # A terminal may well be both standard input and output.
+    if output.exists() and not output.is_file():
+        return
     for path in inputs:
-        if _same_file(output, path):
+        if identity(output) == identity(path):
             name = f"{output}" if output == path else f"{output} (the same file as {path})"
             raise InputError(f"{name} is an input and would be overwritten: choose another output file")
-
-
-def _same_file(output: Path, path: Path) -> bool:
-    with suppress(OSError, ValueError):
-        if output.samefile(path):
-            # A terminal may well be both standard input and output.
-            return output.is_file()
-    return os.path.realpath(output) == os.path.realpath(path) and not output.exists()
 
 
 def identity(path: Path) -> object:

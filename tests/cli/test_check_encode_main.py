@@ -1,5 +1,6 @@
 """`caspr check`, `caspr encode` and the command line as such."""
 
+import json
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from caspr import __version__
 from caspr.cli import COMMANDS, cli
 from caspr.cli.shared.options import GROUPS
+from caspr.task.limits import PROGRESS
 from tests.cli.caller import PAPER, SONG, Caller
 from tests.cli.test_adjudicate import make
 
@@ -220,3 +222,32 @@ def test_every_file_that_cannot_be_read_is_named_in_folders_too(caspr: Caller, t
         make(tmp_path / who / "d.conll", "(1)", "(1)")
         (tmp_path / who / "e.conll").write_bytes(b"#begin document (e);\n1\t\xe9\t(1)\n\n#end document\n")
     assert caspr("check", tmp_path).err.count("e.conll") == 2
+
+
+def test_check_tells_programs_everything(caspr: Caller, tmp_path: Path) -> None:
+    words = ["#begin document (one);\n1\tw\t(1)\n2\tw\t(1)\n#end document\n"]
+    other = ["#begin document (two);\n1\tw\t(1)\n2\tw\t(1)\n#end document\n"]
+    different = "#begin document (two);\n1\tcompletely\t(1)\n2\tother\t(1)\n3\twords\t-\n#end document\n"
+    (tmp_path / "a.conll").write_text("".join(words + other))
+    (tmp_path / "b.conll").write_text("".join(words) + different)
+    outcome = caspr("check", tmp_path / "a.conll", tmp_path / "b.conll", "--json")
+    assert outcome.code == 2
+    told = json.loads(outcome.out)
+    one, two = told["documents"]
+    assert one["error"] is None
+    assert [who["name"] for who in one["annotators"]] == ["a", "b"]
+    assert {who["format"] for who in one["annotators"]} == {"conll"}
+    assert [finding["code"] for finding in one["findings"]] == ["identical-annotations"]
+    assert two["error"]
+    assert two["error"] in outcome.err
+
+
+def test_progress_is_told_to_a_program_that_asks(
+    caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["adjudicate", *SONG, "--engine", "clingo", "-o", tmp_path / "gold.conll", "-q"]
+    assert caspr(*words).err == ""
+    monkeypatch.setenv(PROGRESS, "1")
+    lines = [json.loads(line) for line in caspr(*words).err.splitlines()]
+    assert lines[0] == {"title": "song (1/1)", "value": None, "bound": None, "done": 0, "parts": 0}
+    assert lines[-1]["value"] == 22

@@ -25,14 +25,15 @@ FILE_OPTIONS = {
     "settings": ["--json"],
     "weigh": ["-o"],
     "decode": ["-o", "--json"],
+    "check": ["--json"],
 }
 """The options that name a file to write, by command."""
 FOLDER_OPTIONS = {"adjudicate": "--feedback", "redo": "--feedback", "report": "--feedback"}
 """The option that names a folder to write to, by command."""
 INPUTS = {"--template", "--gold", "--add", "--team", "--weights", "--coverage", "--like"}
 """Options that name a file to read."""
-OTHERS = {("convert", "output"), ("corpus", "--output"), ("review", "--output")}
-"""The only output of its command: an argument, a folder with a journal, a file with a lock."""
+OTHERS = {("convert", "output"), ("corpus", "--output"), ("review", "--output"), ("start", "--shortcut")}
+"""The only output of its command: an argument, a folder with a journal, a file with a lock, a program."""
 FIGURES = {("score", "--plot"), ("agreement", "--plot")}
 """Figures, whose names must end in what they are."""
 
@@ -94,6 +95,7 @@ def inputs(caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> di
         "settings": files,
         "weigh": files,
         "decode": [tmp_path / "answer.txt", "--like", *files],
+        "check": files,
     }
 
 

@@ -179,14 +179,14 @@ def test_a_paragraph_for_the_methods_section(caspr: Caller, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("signatures", "acts"),
     [
-        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Ann" at 2026-11-17T09:30:05Z'), "1 decision"),
-        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Ann" at 2026-11-17T09:30:06Z'), "2 decisions"),
-        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Bob" at 2026-11-17T09:30:05Z'), "2 decisions"),
-        ((' by "editor" at 2026-11-17T09:30:05Z', ' by "editor" at 2026-11-17T09:30:05Z'), "2 decisions"),
-        (("", ""), "2 decisions"),
+        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Ann" at 2026-11-17T09:30:05Z'), "1 answer"),
+        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Ann" at 2026-11-17T09:30:06Z'), "2 answers"),
+        ((' by "Ann" at 2026-11-17T09:30:05Z', ' by "Bob" at 2026-11-17T09:30:05Z'), "2 answers"),
+        ((' by "editor" at 2026-11-17T09:30:05Z', ' by "editor" at 2026-11-17T09:30:05Z'), "2 answers"),
+        (("", ""), "2 answers"),
     ],
 )
-def test_one_answer_is_one_decision_in_the_methods_paragraph(
+def test_one_answer_counts_once_in_the_methods_paragraph(
     caspr: Caller, tmp_path: Path, signatures: tuple[str, str], acts: str
 ) -> None:
     review = tmp_path / "review.conll"
@@ -195,7 +195,7 @@ def test_one_answer_is_one_decision_in_the_methods_paragraph(
     lines = "".join(f"{line}{by}\n" for line, by in zip(said, signatures, strict=True))
     review.write_text(lines + review.read_text("utf-8"), "utf-8")
     assert (
-        f"An adjudicator reviewed 1 of 1 result, making {acts}."
+        f"An adjudicator gave {acts} in 1 of 1 document; all else"
         in caspr("report", review, "--methods", "-q").out
     )
 
@@ -209,11 +209,11 @@ def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: 
     ]
     rows = [re.sub(r"\t[^\t]*\n$", "\t=-\n", row) if row.startswith("24\t") else row for row in rows]
     review.write_text("".join(rows), "utf-8")
-    assert "making 2 decisions." in caspr("report", review, "--methods", "-q").out
+    assert "gave 2 answers in" in caspr("report", review, "--methods", "-q").out
     by = 'by "Ann" at 2026-11-17T09:30:05Z'
     signed = f"# caspr cells: 23-23 30-30 in 3 {by}\n# caspr empty: 24 {by}\n"
     review.write_text(signed + "".join(rows), "utf-8")
-    assert "making 1 decision." in caspr("report", review, "--methods", "-q").out
+    assert "gave 1 answer in" in caspr("report", review, "--methods", "-q").out
 
 
 def test_quiet_feedback_prints_no_report_unless_asked(caspr: Caller, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`--rules` in the commands that take settings: they are kept by content, proven, reported and verified."""
 
+import json
 from pathlib import Path
 
 from tests.cli.caller import SONG, Caller
@@ -19,6 +20,11 @@ def test_the_commands_take_rules(caspr: Caller, tmp_path: Path) -> None:
     proof.write_text(text.replace('["forbid",[[1,1],[3,4]],0,0],', ""), encoding="utf-8")
     forged = caspr("verify", str(proof), *SONG)
     assert forged.code == 2 and "also derives forbid of [(1, 1), (3, 4)]" in forged.err
+    nobodys = json.loads(text)
+    nobodys["documents"][0]["settings"]["rules"] = []
+    proof.write_text(json.dumps(nobodys), encoding="utf-8")
+    forged = caspr("verify", str(proof), *SONG)
+    assert forged.code == 2 and "does not derive forbid" in forged.err
     assert caspr("redo", str(review)).code == 0
     dropped = caspr("redo", str(review), "--rules", "none")
     assert dropped.code == 0 and "ours.lp" not in review.read_text(encoding="utf-8")

@@ -10,6 +10,9 @@ from caspr.storage import FileLock
 from tests.cli.caller import EXAMPLES, Caller
 
 PAGE = EXAMPLES.parent / "docs" / "troubleshooting.md"
+SOURCES = PAGE.parents[1] / "src" / "caspr"
+FIRST = "## Files that cannot be read"
+"""What comes before it is said by the start page, not by a command."""
 QUOTED = re.compile(r"^```\n(.*)\n```$", re.MULTILINE)
 ANNA, BEN = "scene/anna.conll", "scene/ben.conll"
 CALLS = (
@@ -29,7 +32,7 @@ CALLS = (
     ("check", "scene", BEN),
     ("check", "scene", "other-words.conll"),
     ("adjudicate", "scene", "--weight", "bob=2"),
-    ("weigh", "scene"),
+    ("weigh", "scene", "--no-result"),
     ("check", BEN, "review.conll"),
     ("redo", ANNA),
     ("redo", "half.conll"),
@@ -84,12 +87,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caspr: Caller) -> Pa
 def test_the_page_quotes_what_is_printed(caspr: Caller, folder: Path) -> None:
     with FileLock(folder / "locked.conll"):
         printed = [caspr(*words).err for words in CALLS]
-    quoted = QUOTED.findall(PAGE.read_text("utf-8"))
+    quoted = QUOTED.findall(PAGE.read_text("utf-8").partition(FIRST)[2])
     for words, text in zip(CALLS, printed, strict=True):
         fitting = [one for one in quoted if _is_in(one, text)]
         assert len(fitting) == 1, f"caspr {' '.join(words)} prints\n{text}which fits {fitting}"
         quoted.remove(fitting[0])
     assert not quoted
+
+
+def test_the_page_quotes_what_the_start_page_says() -> None:
+    said = PAGE.read_text("utf-8").partition(FIRST)[0]
+    sources = [path for path in SOURCES.rglob("*") if path.suffix in (".py", ".js", ".html")]
+    text = " ".join("".join(path.read_text("utf-8") for path in sources).replace('"', " ").split())
+    for quoted in QUOTED.findall(said):
+        assert quoted in text
 
 
 def _is_in(quoted: str, text: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from caspr import adjudicate, read, score
 from caspr.task.weights import read_weights
 from tests.cli.caller import EXAMPLES, SONG, Caller
 
@@ -101,6 +102,19 @@ def test_too_little_is_refused(caspr: Caller, tmp_path: Path) -> None:
     assert "needs 30 disagreements for each annotator" in outcome.err
     assert not (tmp_path / "w.csv").exists()
     assert "with two annotators, nothing shows who is right" in caspr("weigh", *SONG[:2]).err
+
+
+def test_too_little_to_learn_from_still_shows_who_is_far_from_the_result(caspr: Caller) -> None:
+    outcome = caspr("weigh", *SONG)
+    header, *rows = outcome.out.splitlines()
+    shown = {row.split()[0]: float(row.split()[1]) for row in rows}
+    annotations = [read(path) for path in SONG]
+    [result] = adjudicate(annotations)
+    f1 = {own.annotator: score([result.gold], [own], singletons=False).conll or 0 for [own] in annotations}
+    assert outcome.code == 0 and header.endswith("the result of equal votes")
+    assert shown == pytest.approx({name: float(value) for name, value in f1.items()}, abs=0.0006)
+    assert list(shown.values()) == sorted(shown.values(), reverse=True)
+    assert "needs 30 disagreements for each annotator" in outcome.err
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from caspr.corpus.job import DocumentPiece, Reading
-from caspr.corpus.layouts import are_in_folders, as_file, walk
+from caspr.corpus.job import DocumentPiece
 from caspr.corpus.plan import Found, index
+from caspr.formats.format import Reading
+from caspr.formats.layouts import are_in_folders, as_file, walk
 from caspr.formats.registry import folder_format
 from tests.corpus.corpora import document_text, write_project
 from tests.formats.sound import FILES, put

@@ -6,6 +6,7 @@ import pytest
 
 from caspr.disputes import Dispute, Explainer, Reason, find_disputes, pairs_to_price
 from caspr.engines.brute import judge
+from caspr.report.explained_report import explain
 from caspr.result import ChangePrice, Result
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
@@ -163,3 +164,26 @@ def test_votes_are_what_the_votes_alone_say() -> None:
                 assert dispute.pair[0].nests_with(dispute.pair[1]), number
                 seen.add((reason, False))
     assert seen == {(Reason.VOTES, True), (Reason.VOTES, False), (Reason.RULE, False)}
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=range(len(RESULTS)))
+def test_the_least_sure_decisions_are_listed_and_priced_first(result: Result) -> None:
+    listed = [dispute for dispute, _ in explain(result).disputes]
+    assert sorted(map(repr, listed)) == sorted(map(repr, find_disputes(result)))
+    values = [dispute.confidence.value for dispute in listed]
+    assert values == sorted(values)
+    allowed = set(result.instance.mentions)
+    priced = [dispute.pair for dispute in listed if allowed.issuperset(dispute.pair)]
+    assert pairs_to_price(result)[: len(set(priced))] == list(dict.fromkeys(priced))
+
+
+def test_a_row_of_a_report_repeats_no_votes_but_the_sentence_has_them() -> None:
+    seen = set()
+    for result in RESULTS:
+        for dispute, explanation in explain(result).disputes:
+            if explanation.reason in (Reason.TIE, Reason.VOTES, Reason.TRANSITIVITY):
+                seen.add(explanation.reason)
+                assert explanation.votes in explanation.sentence
+                assert explanation.fact in explanation.sentence
+                assert explanation.votes not in explanation.fact, dispute
+    assert {Reason.VOTES, Reason.TRANSITIVITY} <= seen

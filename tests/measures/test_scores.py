@@ -299,3 +299,10 @@ def test_two_thousand_entities_take_seconds() -> None:
     scores = score_pair(annotated(), annotated())
     assert time.process_time() - started < 20
     assert 0 < (scores.f1("ceafe") or 0) < 1
+
+
+def test_reversed_scores_are_those_of_key_and_response_exchanged() -> None:
+    rng = random.Random(5)
+    for _ in range(200):
+        one, other = (annotation(random_chains(rng, "abcdefg")) for _ in range(2))
+        assert score([one], [other]).reversed().counts == score([other], [one]).counts

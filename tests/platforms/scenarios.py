@@ -1,14 +1,18 @@
 """What a linguist does with CaspR, done on some machine; results must have the bytes they have here."""
 
+import html
 import re
 import shutil
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import psutil
 
 from tests.cli.caller import EXAMPLES
+from tests.cli.caller import SONG as SONG_FILES
 from tests.corpus.corpora import golds, write_corpus
 from tests.corpus.processes import until
 from tests.platforms.machine import HERE, Machine
@@ -249,4 +253,70 @@ def _address(process: "subprocess.Popen[bytes]") -> str:
     return found[0]
 
 
-SCENARIOS = (adjudicates, reports, converts, limits, stops, resumes_a_corpus, reviews)
+def starts(machine: Machine, folder: Path) -> None:
+    """Come from files to a gold standard on the start page, as here; it ends when its page is closed."""
+    golds = []
+    for name, one in (("there", machine), ("here", HERE)):
+        (folder / name).mkdir(parents=True)
+        process = one.start("start", "--no-browser", cwd=folder / name)
+        with _StartPage(_address(process)) as page, page.client.stream("GET", "/alive") as alive:
+            beats = alive.iter_text()  # kept: an iterator that is dropped closes the stream
+            assert next(beats)
+            at = page.press("/make", name="song", **{"in": page.start})
+            for path in map(Path, SONG_FILES):
+                page.drop(path, at)
+            assert "anna" in page.finish(page.press("/look", at=at))
+            page.press("/names", at=at, anna="Änne", ben="ben", carla="carla")
+            page.finish(page.press("/merge", at=at, nested="never"))
+            assert page.client.get("/review", params={"at": at}).headers["location"].startswith("http://127.")
+            assert "gold-conll" in page.finish(page.press("/export", at=at, what="gold", format="conll"))
+        process.communicate(timeout=machine.patience)
+        assert process.returncode == 0
+        golds.append((folder / name / "song" / "results" / "gold-conll" / "song.conll").read_bytes())
+    assert golds[0] == golds[1]
+
+
+class _StartPage:
+    """Presses the buttons of a start page."""
+
+    def __init__(self, address: str) -> None:
+        base, _, query = address.partition("/?")
+        self.client = httpx.Client(base_url=base, timeout=60)
+        self.client.get(f"/?{query}")
+        text = self.client.get("/new").text
+        csrf, start = (
+            re.search(f'name="{name}" (?:content|value)="([^"]+)"', text) for name in ("csrf", "in")
+        )
+        assert csrf is not None
+        assert start is not None
+        self.start = html.unescape(start[1])
+        self.headers = {"X-CSRF": csrf[1], "Origin": base}
+
+    def __enter__(self) -> "_StartPage":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+
+    def press(self, button: str, at: str = "", **values: str) -> str:
+        """Press a button, and return the folder that the next page is about."""
+        answer = self.client.post(button, params={"at": at}, json=values, headers=self.headers)
+        assert answer.status_code == 200, answer.text
+        to: str = answer.json()["to"]
+        return parse_qs(urlsplit(to).query)["at"][0]
+
+    def drop(self, path: Path, at: str) -> None:
+        """Drop a file."""
+        words = {"at": at, "name": path.name}
+        answer = self.client.post("/upload", params=words, content=path.read_bytes(), headers=self.headers)
+        assert answer.json() == {"copied": True}
+
+    def finish(self, at: str) -> str:
+        """Wait until something is made, and return the page that follows."""
+        while (job := self.client.get("/progress", params={"at": at}).json())["state"] == "running":
+            time.sleep(0.2)
+        assert job["state"] == "done", job
+        return self.client.get(job["then"].partition("#")[0]).text
+
+
+SCENARIOS = (adjudicates, reports, converts, limits, stops, resumes_a_corpus, reviews, starts)

@@ -22,6 +22,7 @@ from caspr.errors import CasprError
 from caspr.text.findings import harmless
 
 COMMANDS = {
+    "start": "Open a page in the browser on which everything can be done by clicking.",
     "adjudicate": "Merge annotators' files into one optimal gold standard.",
     "redo": "Re-optimise a review file around the decisions in it.",
     "review": "Adjudicate on a local web page that re-optimises the rest at every click.",
@@ -76,14 +77,21 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="caspr")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Merge the coreference annotations of several annotators into one gold standard.
+
+    Without a command, a page opens in the browser on which everything can be done by clicking.
 
     The result costs least under a stated objective, breaks no rule, and is proven optimal, or the gap is
     stated. Parts of it can be enforced; the rest is optimised around them.
     """
+    if context.invoked_subcommand is None:
+        context.invoke(import_module("caspr.cli.start").command)
 
 
 def main() -> None:

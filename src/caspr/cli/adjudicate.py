@@ -14,16 +14,12 @@ from caspr.cli.shared.solving import Reporting, Task, annotators_of, deliver, so
 from caspr.errors import InputError
 from caspr.formats import review_file
 from caspr.formats.foreign import refuse_foreign_name
-from caspr.formats.registry import (
-    losses,
-    output_format,
-    rehearse,
-    render,
-    takes_a_folder,
-)
+from caspr.formats.registry import losses, output_format, rehearse, render, takes_a_folder
+from caspr.formats.review_file.project import NAME, new_project
 from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.task.settings import Settings
+from caspr.task.solution import Status
 from caspr.text.document import Annotation
 
 
@@ -32,9 +28,10 @@ from caspr.text.document import Annotation
 @options.output_option
 @click.option(
     "--layout",
-    type=options.choice(["gold", "review"]),
+    type=options.choice(["gold", "review", "project"]),
     default="gold",
-    help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
+    help="Only the result; all annotators and the result side by side, to edit and redo; or the same as a "
+    "project for `caspr review`, a folder with a file for each document. Default: gold.",
 )
 @options.to_option("what the output is called, else that of the first annotator's file")
 @options.format_options
@@ -55,28 +52,40 @@ def command(files: tuple[Path, ...], output: Path, layout: str, target: str | No
     chosen = options.changed(Settings(), values, reported=reporting.report is not None)
     settings, odd = chosen.for_run(documents)
     tasks = [Task(annotations, settings) for annotations in documents]
-    format = target or output_format(documents[0], output)
-    written = review_file.COLUMNS if layout == "review" else format
-    kind = OutputKind.EITHER if takes_a_folder(written) else OutputKind.FILE
-    gold = Output("-o", output, kind, content=Content.RESULT)
+    format = target or output_format(documents[0], output) if layout == "gold" else review_file.COLUMNS
+    gold = Output("-o", output, _kind(layout, format), content=Content.RESULT)
     outputs = Outputs(
         (gold, *reporting.outputs(annotators_of(tasks))),
         tuple(read_files(files)),
-        review=output if layout == "review" else None,
+        review={"review": output, "project": output / NAME}.get(layout),
     )
     outputs.refuse()
     # A review file is known as a result wherever it is.
     refuse_inside((file.path for file in outputs.outputs if file is not gold or layout == "gold"), files)
     if layout == "gold":
         rehearse([annotations[0] for annotations in documents], output, format=format)
-    results = solve(tasks, outputs, reporting, losses=lambda gold: losses([gold], written))
-    golds = _golds(results, every=options.wants_all(values))
-    if layout == "review":
-        texts: Files = {output: review_file.write(review_file.review_of(*gold) for gold in golds)}
-    else:
-        texts = render([gold for _, gold in golds], output, format=format)
+    results = solve(tasks, outputs, reporting, losses=lambda gold: losses([gold], format))
+    texts = _texts(results, output, layout, format, every=options.wants_all(values))
     more, unproven = reporting.files(results)
     deliver(outputs, {"-o": texts, **more}, results, (*findings, *odd, *unproven), reporting)
+
+
+def _kind(layout: str, format: str) -> OutputKind:
+    if layout == "project":
+        return OutputKind.FOLDER
+    return OutputKind.EITHER if takes_a_folder(format) else OutputKind.FILE
+
+
+def _texts(results: Sequence[Result], output: Path, layout: str, format: str, *, every: bool) -> Files:
+    """Render the results; a project holds one of each document."""
+    golds = _golds(results, every=every and layout != "project")
+    if layout == "gold":
+        return render([gold for _, gold in golds], output, format=format)
+    reviews = [review_file.review_of(*gold) for gold in golds]
+    if layout == "review":
+        return {output: review_file.write(reviews)}
+    texts = new_project(reviews, [(result.value, result.status is Status.OPTIMAL) for result in results])
+    return {output / file: text for file, text in texts.items()}
 
 
 def _golds(results: Sequence[Result], *, every: bool) -> list[tuple[Result, Annotation]]:

@@ -1,6 +1,7 @@
 """`caspr check`: what is wrong or odd about annotators' files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,19 @@ import click
 
 from caspr.adjudication import by_document, made_concrete, prepare
 from caspr.cli.shared.inputs import files_of, read_given
-from caspr.cli.shared.options import FILES, flag, format_options, gold_option, reading, subcommand
-from caspr.cli.shared.outputs import echo
+from caspr.cli.shared.options import (
+    FILES,
+    flag,
+    format_options,
+    gold_option,
+    json_option,
+    reading,
+    subcommand,
+)
+from caspr.cli.shared.outputs import Outputs, echo, json_text, requested
 from caspr.errors import CasprError, InputError
-from caspr.formats.sources import read_one
+from caspr.formats.registry import STANDARD_OUTPUT
+from caspr.formats.sources import read_files, read_one
 from caspr.task.decisions import Decisions
 from caspr.task.instance import check_task
 from caspr.task.settings import Settings
@@ -25,46 +35,90 @@ TOKENS_IN_LINE = 10
 """How many tokens `--tokens` prints in a line, so that the number of each is easily counted."""
 
 
+@dataclass(frozen=True)
+class _Checked:
+    """What was found in one document, or that it cannot be adjudicated."""
+
+    annotations: tuple[Annotation, ...]
+    """Over one row of tokens, where that could be made."""
+    findings: tuple[Finding, ...] = ()
+    error: str = ""
+
+    def lines(self, *, tokens: bool) -> Iterator[str]:
+        """Yield the lines about it, which an error has none of."""
+        if not self.error:
+            yield from _lines(self.annotations, self.findings)
+            yield from _numbered(self.annotations[0].document) if tokens else ()
+
+    def values(self) -> dict[str, Any]:
+        """Return it for programs."""
+        document = self.annotations[0].document
+        return {
+            "name": document.name,
+            "part": document.part,
+            "tokens": len(document.tokens),
+            "annotators": [
+                {
+                    "name": annotation.annotator,
+                    "source": annotation.document.source,
+                    "format": annotation.document.format,
+                    "chains": len(annotation.chains),
+                    "mentions": sum(len(chain.mentions) for chain in annotation.chains),
+                    "singletons": len(annotation.singletons),
+                }
+                for annotation in self.annotations
+            ],
+            "findings": [asdict(finding) for finding in self.findings],
+            "error": self.error or None,
+        }
+
+
 @subcommand("check")
 @click.argument("files", nargs=-1, required=True, type=FILES, metavar="FILE ...")
 @flag("--tokens", help="Also print the tokens with their numbers, for --coverage.")
+@json_option
 @flag("--strict", help="Exit 2 on any warning.")
 @format_options
 @gold_option
-def command(files: tuple[Path, ...], tokens: bool, strict: bool, **values: Any) -> None:
-    """Read FILES, one per annotator, and say what is wrong or odd about them. Nothing is written.
+def command(
+    files: tuple[Path, ...], tokens: bool, json_path: Path | None, strict: bool, **values: Any
+) -> None:
+    """Read FILES, one per annotator, and say what is wrong or odd about them.
 
     FILES may also be one folder that holds the work of all annotators, or the file of one annotator.
     """
+    outputs = Outputs(requested("--json", json_path), tuple(read_files(files)))
+    outputs.refuse()
     try:
         read = read_given(files, reading(values))[0]
     except CasprError as error:
         raise _every_error(files, reading(values), error) from error
-    documents, findings = _documents(read, allow_gold=values["allow_gold"])
-    every = condensed(findings)
-    errors: list[str] = []
-    for annotations in documents:
-        try:
-            annotations, odd = _checked(annotations)
-        except InputError as error:
-            errors.append(str(error))
-            continue
-        every.extend(odd)
-        for line in _lines(annotations, odd):
-            echo(line)
-        for line in _numbered(annotations[0].document) if tokens else ():
-            echo(line)
-    if errors and len(errors) == len(documents):
+    documents, about = _documents(read, allow_gold=values["allow_gold"])
+    checked = [_checked(annotations) for annotations in documents]
+    errors = [document.error for document in checked if document.error]
+    whole = {"documents": [each.values() for each in checked], "findings": [asdict(odd) for odd in about]}
+    if json_path is not None:
+        outputs.write({"--json": {json_path: json_text(whole)}})
+    if errors and len(errors) == len(checked):
         raise InputError(_NEXT.join(errors))
-    for finding in condensed(findings):
-        echo(str(finding))
-    alone = "; this is the work of one annotator, and merging takes two or more" if len(read) == 1 else ""
-    good = times(len(documents) - len(errors), "document")
-    echo(f"{good}, {times(len(warnings_of(every)), 'warning')}{alone}")
+    every = [*condensed(about), *(finding for document in checked for finding in document.findings)]
+    if json_path != STANDARD_OUTPUT:
+        for line in (line for document in checked for line in document.lines(tokens=tokens)):
+            echo(line)
+        _print_totals(condensed(about), every, len(checked) - len(errors), alone=len(read) == 1)
     if errors:
         raise InputError(_NEXT.join(errors))
     if strict:
-        refuse_warnings(every, printed=True)
+        refuse_warnings(every, printed=json_path != STANDARD_OUTPUT)
+
+
+def _print_totals(
+    findings: Iterable[Finding], every: Sequence[Finding], documents: int, *, alone: bool
+) -> None:
+    for finding in findings:
+        echo(str(finding))
+    one = "; this is the work of one annotator, and merging takes two or more" if alone else ""
+    echo(f"{times(documents, 'document')}, {times(len(warnings_of(every)), 'warning')}{one}")
 
 
 def _documents(
@@ -78,13 +132,17 @@ def _documents(
     return by_document(read, allow_gold=allow_gold)
 
 
-def _checked(annotations: Sequence[Annotation]) -> tuple[tuple[Annotation, ...], tuple[Finding, ...]]:
-    """Return the annotations of one document over one row of tokens, and what is odd about them."""
+def _checked(annotations: Sequence[Annotation]) -> _Checked:
+    """Bring the annotations of one document onto one row of tokens, and look for what is odd about them."""
     if len(annotations) == 1:
-        return tuple(annotations), check(annotations)
-    annotations, odd = prepare(annotations)
-    concrete, more = made_concrete(annotations, Decisions(), Settings())
-    return annotations, (*odd, *more, *check_task(concrete.settings.instance(annotations, Decisions())))
+        return _Checked(tuple(annotations), check(annotations))
+    try:
+        aligned, odd = prepare(annotations)
+        concrete, more = made_concrete(aligned, Decisions(), Settings())
+        about = check_task(concrete.settings.instance(aligned, Decisions()))
+    except InputError as error:
+        return _Checked(tuple(annotations), error=str(error))
+    return _Checked(aligned, (*odd, *more, *about))
 
 
 def _every_error(files: Sequence[Path], values: dict[str, Any], error: CasprError) -> CasprError:

@@ -12,12 +12,13 @@ import click
 from caspr.cli.shared import options
 from caspr.cli.shared.outputs import Output, OutputKind, Outputs, print_lines
 from caspr.cli.shared.progress import Stopped, corpus_bar, stopped_once
-from caspr.corpus.job import Options, Reading
-from caspr.corpus.layouts import LAYOUTS
+from caspr.corpus.job import Options
 from caspr.corpus.outputs import REPORT, SUMMARIES
 from caspr.corpus.pipeline import Request, failures, run_corpus, warnings_in
 from caspr.corpus.summary import Totals
 from caspr.corpus.survey import WEIGHTS, Weighing
+from caspr.formats.format import Reading
+from caspr.formats.layouts import LAYOUTS
 from caspr.formats.registry import EXPORTED
 from caspr.report.summary import counted_entities
 from caspr.task.settings import Settings

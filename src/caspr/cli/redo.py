@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from caspr.cli.shared import options
+from caspr.cli.shared.annotators import annotator_options, change_annotators
 from caspr.cli.shared.outputs import (
     Content,
     Files,
@@ -36,6 +37,7 @@ from caspr.formats.foreign import refuse_foreign_name
 from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, losses, output_format, render
 from caspr.formats.review_file.project import is_project
 from caspr.formats.sources import read_files
+from caspr.processes import login
 from caspr.result import Result
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, times
@@ -57,6 +59,7 @@ from caspr.text.findings import Finding, times
 )
 @options.file_option("-o", "--output", help="Write the new review file there instead of in place.")
 @options.annotators_option
+@annotator_options
 @options.as_in_the_file
 @options.adjudication_options
 def command(
@@ -77,6 +80,11 @@ def command(
     if gold is not None and target is None:
         refuse_foreign_name(gold)
     clean = _Gold(gold, target, template, every=options.wants_all(values))
+    if output is not None and any(values[name] for name in ("added", "removed", "renamed")):
+        raise InputError(
+            "-o cannot be used with --add, --remove and --rename, which change the review in place"
+        )
+    change_annotators([file], login(), values)
     if is_project(file):
         if output is not None:
             raise InputError("-o cannot be used with a project, which is redone in place")

@@ -79,8 +79,7 @@ def command(
     report = (Output("-o", output),) if asked else ()
     outputs = Outputs((*report, *reporting.outputs(annotators_of(tasks))), tuple(read_files(files)))
     outputs.refuse()
-    if not is_project(files[0]):
-        refuse_inside((target.path for target in outputs.outputs), files)
+    refuse_inside((target.path for target in outputs.outputs), files)
     format = format_of_methods(output, format_name) if methods else format_of(output, format_name, "text")
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)

@@ -1,6 +1,5 @@
 """`caspr review`: adjudicate on a web page; every click re-optimises the rest."""
 
-import getpass
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from caspr.cli.shared import options
+from caspr.cli.shared.annotators import annotator_options, change_annotators
 from caspr.cli.shared.outputs import Outputs, print_findings, print_lines, requested
 from caspr.cli.shared.progress import ended_by_interrupt
 from caspr.errors import InputError
+from caspr.processes import login
 from caspr.task.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,14 +24,7 @@ if TYPE_CHECKING:
 @options.subcommand("review")
 @click.argument("files", nargs=-1, required=True, type=options.FILES, metavar="PROJECT | FILE ...")
 @options.file_option("-o", "--output", help="The review file to write decisions to. Default: review.conll.")
-@click.option(
-    "--add",
-    "added",
-    type=options.FILES,
-    multiple=True,
-    metavar="ANNOTATOR",
-    help="Add a late annotator's file or folder to a review, or a corrected one; all decisions are kept.",
-)
+@annotator_options
 @click.option(
     "--name", metavar="NAME", help="Your name, noted with each decision. Default: your name on this computer."
 )
@@ -56,7 +50,6 @@ if TYPE_CHECKING:
 def command(
     files: tuple[Path, ...],
     output: Path | None,
-    added: tuple[Path, ...],
     name: str | None,
     team: Path | None,
     host: str | None,
@@ -68,8 +61,8 @@ def command(
     """Adjudicate FILES on a page in the browser: click, and the rest is optimised around your decision.
 
     FILES are the annotators' files in any format, or folders of them; one folder that holds them all; or one
-    review file to resume. PROJECT is a folder that `caspr corpus --layout project` made. Every decision is
-    saved in the review file as soon as it is made. Ctrl-C ends the page.
+    review file to resume. PROJECT is a folder that `caspr adjudicate` or `caspr corpus` made with `--layout
+    project`. Every decision is saved in the review file as soon as it is made. Ctrl-C ends the page.
     """
     from caspr.review.server.serve import Interface, serve
 
@@ -79,9 +72,8 @@ def command(
     Outputs(requested("-o", output)).refuse_inputs()
     folder = files[0] if len(files) == 1 else None
     people = _people(team, folder)
-    who = name or _login()
-    if added:
-        _add(files, added, who, values)
+    who = name or login()
+    change_annotators(files, who, values)
     with ended_by_interrupt():  # a first result that is cut short is of no use: there is no page yet
         work = _workplace(files, output, who, values)
 
@@ -98,8 +90,8 @@ def _workplace(files: tuple[Path, ...], output: Path | None, who: str, values: d
     from caspr.formats.review_file import is_review
     from caspr.formats.review_file.project import is_project
     from caspr.review.project.adjudications import are_adjudications
-    from caspr.review.project.project import Project, SingleFile
-    from caspr.review.session import DEFAULT, open_annotations, open_review
+    from caspr.review.project.project import SingleFile, open_existing
+    from caspr.review.session import DEFAULT, open_annotations
 
     def chosen(settings: Settings) -> Settings:
         return options.changed(settings, values)
@@ -110,17 +102,14 @@ def _workplace(files: tuple[Path, ...], output: Path | None, who: str, values: d
         if output is not None:
             kind = "a project" if is_project(files[0]) else "a review file"
             raise InputError(f"-o cannot be used with {kind}, which is resumed in place")
-        if is_project(files[0]):
-            return Project.opened(files[0], chosen, who)
-        session = open_review(files[0], chosen)
-    else:
-        from caspr.cli.shared.inputs import read_given
+        return open_existing(files[0], chosen, who)
+    from caspr.cli.shared.inputs import read_given
 
-        given_files, inputs = read_given(files, options.reading(values))
-        session, findings = open_annotations(
-            inputs, given_files, output or DEFAULT, chosen, allow_gold=values["allow_gold"]
-        )
-        print_findings(findings)
+    given_files, inputs = read_given(files, options.reading(values))
+    session, findings = open_annotations(
+        inputs, given_files, output or DEFAULT, chosen, allow_gold=values["allow_gold"]
+    )
+    print_findings(findings)
     session.who = who
     return SingleFile(session)
 
@@ -148,37 +137,6 @@ def _merged(
     return SingleFile(session)
 
 
-def _add(files: tuple[Path, ...], added: tuple[Path, ...], who: str, values: dict[str, Any]) -> None:
-    """Add annotations to a project or a review file, and print what that changed."""
-    from caspr.formats import read_all
-    from caspr.formats.review_file import is_review
-    from caspr.formats.review_file.project import is_project
-    from caspr.review.project.annotators import add_to_review
-    from caspr.text.checks import refuse_golds
-
-    reviewed = [path for path in files if is_project(path) or is_review(path)]
-    if len(files) != 1 or not reviewed:
-        remedy = (
-            f"; write --add {added[0]}{''.join(f' --add {file}' for file in files if file not in reviewed)}"
-        )
-        raise InputError(
-            "--add needs one project or review file to add to, and an --add for each annotator"
-            f"{remedy if len(reviewed) == 1 else ''}"
-        )
-    annotations = read_all(added, **options.reading(values))
-    for group in annotations if not values["allow_gold"] else ():
-        refuse_golds(group, others=1)
-    try:
-        with ended_by_interrupt():
-            lines = add_to_review(
-                files[0], annotations, who, lambda settings: options.changed(settings, values)
-            )
-    except KeyboardInterrupt:
-        click.echo("caspr: error: interrupted; the same command adds what is missing", err=True)
-        raise SystemExit(130) from None
-    print_lines(lines)
-
-
 def _people(team: Path | None, folder: Path | None) -> "tuple[Person, ...]":
     if team is None:
         return ()
@@ -186,14 +144,6 @@ def _people(team: Path | None, folder: Path | None) -> "tuple[Person, ...]":
     from caspr.review.project.team import read_team, with_links
 
     return with_links(read_team(team), folder if folder is not None and is_project(folder) else None)
-
-
-def _login() -> str:
-    """Return the user's name on this computer, where there is one."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "adjudicator"
 
 
 def _lines(work: "Workplace", links: list[tuple[str, str]], host: str | None) -> list[str]:

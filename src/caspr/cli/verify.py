@@ -59,10 +59,10 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
 
 def _refuse_forged_rules(result: Verified) -> None:
     """Run rules of one's own again, and compare what they derive with what the certificate says."""
-    if result.settings.rules:
+    if result.settings.rules or result.instance.rules:
         from caspr.engines.asp.grounding import refuse_forged
 
-        refuse_forged(result.instance, result.settings.rules)
+        refuse_forged(result.instance, result.settings.rules, result.chains)
 
 
 def _proofs(certificate: Path) -> list[Path]:

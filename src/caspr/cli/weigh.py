@@ -14,14 +14,14 @@ from caspr.cli.shared.inputs import read_given
 from caspr.cli.shared.outputs import Files, Outputs, echo, print_findings, print_lines, requested
 from caspr.formats.registry import STANDARD_OUTPUT
 from caspr.measures.reliability import (
-    Reliability,
+    TooFewDisagreementsError,
     copy_findings,
     instance_patterns,
     learn_reliability,
     weights_for,
 )
 from caspr.measures.settings_comparison import closeness
-from caspr.report.comparison_tables import advice_lines, reliability_lines
+from caspr.report.comparison_tables import advice_lines, closeness_lines, reliability_lines
 from caspr.task.decisions import Decisions
 from caspr.task.settings import Settings, SettingValues, change
 from caspr.task.weights import write_weights
@@ -58,7 +58,16 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values
     patterns = [
         instance_patterns(settings.instance(align(annotations), Decisions())) for annotations in documents
     ]
-    learned, advice = learn_reliability(patterns), weights_for(patterns)
+    try:
+        learned, advice = learn_reliability(patterns), weights_for(patterns)
+    except TooFewDisagreementsError as too_few:
+        if output is not None or quiet or values["no_result"] or values["strict"]:
+            raise
+        print_findings((*findings, *odd))
+        for line in closeness_lines(_agreement(documents, settings)):
+            echo(line)
+        print_lines([str(too_few)])
+        return
     all_findings = (*findings, *odd, *learned.findings, *copy_findings(advice.copies))
     if not quiet:
         print_findings(all_findings)
@@ -69,7 +78,9 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values
         contents["-o"] = {output: write_weights(learned.weights)}
         outputs.write(contents)
     if not quiet and output != STANDARD_OUTPUT:
-        agreement = {} if values["no_result"] else _agreement(documents, settings, learned)
+        agreement = (
+            {} if values["no_result"] else _agreement(documents, replace(settings, weights=learned.weights))
+        )
         for line in reliability_lines(learned, agreement):
             echo(line)
         print_lines(advice_lines(learned, advice))
@@ -82,8 +93,7 @@ def _settings(values: dict[str, Any]) -> Settings:
 
 
 def _agreement(
-    documents: Sequence[Sequence[Annotation]], settings: Settings, learned: Reliability
+    documents: Sequence[Sequence[Annotation]], settings: Settings
 ) -> Mapping[str, Fraction | None]:
-    """Return how close each annotator is to what comes of these weights."""
-    weighted = replace(settings, weights=learned.weights)
-    return closeness([adjudicate_document(annotations, settings=weighted) for annotations in documents])
+    """Return how close each annotator is to what comes of these settings."""
+    return closeness([adjudicate_document(annotations, settings=settings) for annotations in documents])

@@ -20,7 +20,7 @@ from typing import IO, Any, Literal, NamedTuple
 from caspr import __version__
 from caspr.adjudication import by_document
 from caspr.errors import InputError
-from caspr.formats.format import ReadOptions
+from caspr.formats.format import Reading
 from caspr.formats.registry import is_named_after_file, read_piece
 from caspr.formats.sources import by_annotator, read_one
 from caspr.task.settings import Settings
@@ -46,14 +46,6 @@ class DocumentPiece(NamedTuple):
     """The number of its first line in the annotator's own file; 0 if it is in the spool."""
     format: str
     """The format that reads it; empty for a pickled annotation, or for what is wrong with one."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How files are read."""
-
-    format: str | None = None
-    options: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,14 @@ from caspr.corpus.job import Job, JobOutcome, failure
 from caspr.errors import CasprError, InputError, OutputError
 from caspr.formats import gold_files, review_file
 from caspr.formats.registry import FORMATS, losses, output_format
-from caspr.formats.review_file.project import NAME, ProjectDocument, ProjectFile, project_text, read_project
+from caspr.formats.review_file.project import (
+    FOLDER,
+    NAME,
+    ProjectDocument,
+    ProjectFile,
+    project_text,
+    read_project,
+)
 from caspr.result import Result
 from caspr.storage import FileLock, back_up, portable_name, write_all
 from caspr.text.document import Annotation, Document
@@ -148,9 +155,6 @@ def _remove(path: Path) -> None:
         raise OutputError(f"{path}: cannot remove: {error.strerror}") from error
 
 
-FOLDER = "documents"
-
-
 def is_decided(path: Path) -> bool:
     """Return whether a file is a review file that holds anything of an adjudicator, or no readable one."""
     if not path.is_file():
@@ -166,7 +170,7 @@ def write_project(folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write the project file for the documents of a run, and keep who is to do them."""
     path = folder / NAME
     before = read_project(folder) if path.is_file() else ProjectFile()
-    documents = [_document(row) for row in rows if row.get("file")]
+    documents = [_document(row, folder) for row in rows if row.get("file")]
     listed = {document.file for document in documents}
     # What is no longer in the corpus, but has decisions of adjudicators, stays.
     left = [document for document in before.documents if document.file not in listed]
@@ -174,9 +178,10 @@ def write_project(folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     write_all({path: project_text(replace(before, documents=tuple(documents)))})
 
 
-def _document(row: Mapping[str, Any]) -> ProjectDocument:
+def _document(row: Mapping[str, Any], folder: Path) -> ProjectDocument:
     title = Document(row["name"], (), part=row["part"]).title
-    return ProjectDocument(row["file"], title, None, row["annotators"], row["value"])
+    length, proven = (folder / row["file"]).stat().st_size, row["status"] == "optimal"
+    return ProjectDocument(row["file"], title, None, row["annotators"], row["value"], proven, length)
 
 
 SUMMARIES = ("summary.csv", "summary.json")

@@ -336,12 +336,13 @@ def _score_matrices(
     singletons: bool | None,
     seen: Sequence[Coverage | None],
 ) -> dict[str, Matrix]:
-    scores = {
-        (key, response): score_pairs(keyed(pairs), singletons) if pairs else None
-        for key in names
-        for response in names
-        for pairs in [_covered(documents, seen, (key, response))]
-    }
+    scores: dict[tuple[str, str], Scores | None] = {}
+    for number, key in enumerate(names):
+        for response in names[number:]:
+            pairs = _covered(documents, seen, (key, response))
+            scored = score_pairs(keyed(pairs), singletons) if pairs else None
+            scores[response, key] = None if scored is None else scored.reversed()
+            scores[key, response] = scored
 
     def f1(key: str, response: str, measure: str) -> Fraction | None:
         pair = scores[key, response]

@@ -69,7 +69,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from caspr.errors import InputError
+from caspr.errors import ArgumentError, InputError
 from caspr.measures.matching import Alignment, Chains, align, count_pairs, map_one_to_one, singletons_count
 from caspr.measures.tree_matching import (
     align_trees,
@@ -78,6 +78,7 @@ from caspr.measures.tree_matching import (
     shared_words,
 )
 from caspr.notebook_methods import above
+from caspr.text.arguments import annotations_of
 from caspr.text.checks import refuse_document_twice
 from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, times, warning
@@ -155,6 +156,9 @@ class Counts(Protocol):
     def __add__(self, other: Self) -> Self:
         """Pool two documents."""
 
+    def reversed(self) -> Self:
+        """Return the counts with key and response exchanged."""
+
     def values(self) -> dict[str, Any]:
         """Return everything as JSON values."""
 
@@ -171,6 +175,10 @@ class RecallPrecision:
     def __add__(self, other: "RecallPrecision") -> "RecallPrecision":
         """Pool two documents."""
         return RecallPrecision(self.recall + other.recall, self.precision + other.precision)
+
+    def reversed(self) -> "RecallPrecision":
+        """Return the counts with key and response exchanged."""
+        return RecallPrecision(recall=self.precision, precision=self.recall)
 
     @property
     def f1(self) -> Fraction | None:
@@ -294,6 +302,11 @@ class Blanc:
             coreference=self.coreference + other.coreference,
             non_coreference=self.non_coreference + other.non_coreference,
         )
+
+    def reversed(self) -> "Blanc":
+        """Return the counts with key and response exchanged; F1 counts the kinds that the new key has."""
+        swapped = self.coreference.reversed(), self.non_coreference.reversed()
+        return replace(self, coreference=swapped[0], non_coreference=swapped[1])
 
     @property
     def kinds(self) -> list[RecallPrecision]:
@@ -482,6 +495,11 @@ class Scores:
         known = [f1 for name in CONLL if (f1 := self.counts[name].f1) is not None]
         return sum(known, Fraction(0)) / len(CONLL) if len(known) == len(CONLL) else None
 
+    def reversed(self) -> "Scores":
+        """Return the measures with key and response exchanged, without documents and findings."""
+        counts = {measure: counts.reversed() for measure, counts in self.counts.items()}
+        return Scores(counts, singletons=self.singletons, match=self.match)
+
     def to_frame(self) -> "DataFrame":
         """Return a pandas DataFrame with a row for each measure."""
         return above("scores_frame")(self)
@@ -512,7 +530,9 @@ def score(
     mentions match (`MATCHES`). Without `trees`, spans are compared even where files have trees: so are
     those of annotators, whose texts were aligned.
     """
-    right, answer = _by_key(key), _by_key(response)
+    if match not in MATCHES:
+        raise ArgumentError(f"match: found {match!r}, expected one of {', '.join(MATCHES)}")
+    right, answer = (_by_key(annotations_of(side, "caspr.score")) for side in (key, response))
     if not right.keys() & answer.keys():
         names = [", ".join(side[name].document.title for name in side)[:100] for side in (right, answer)]
         raise InputError(
@@ -598,13 +618,12 @@ def _words(document: Document) -> list[tuple[int, str]]:
 
 def _different_words(key: Side, response: Side) -> list[Finding]:
     """Warn about other words in the same places: only places are scored, as in the reference scorer."""
+    shared = ((key[name].document, response[name].document) for name in key if name in response)
     different = [
-        (annotation.document, number)
-        for name, annotation in key.items()
-        if name in response
-        for (number, word), (_, answer) in zip(
-            _words(annotation.document), _words(response[name].document), strict=True
-        )
+        (document, number)
+        for document, other in shared
+        if (document.tokens, document.tree) != (other.tokens, other.tree)
+        for (number, word), (_, answer) in zip(_words(document), _words(other), strict=True)
         if word != answer
     ]
     if not different:

@@ -30,6 +30,7 @@ from caspr.report.summary import outcome
 from caspr.result import Result
 from caspr.task.settings import Settings, change
 from caspr.text.alignment import align
+from caspr.text.arguments import files_of
 from caspr.text.coverage import Coverage, CoverageTable
 from caspr.text.document import Annotation, Chain, Span
 from caspr.text.findings import shorten, times
@@ -270,7 +271,7 @@ def agreement(
     for an annotator who did not mark it (`singleton`, `missing` or `empty`), whether chains of one count in
     scores (`None`: where both sides have some), and who saw what (a file, or `marks`; `None`: everything).
     """
-    documents, _ = by_document([list(file) for file in files])
+    documents, _ = by_document(files_of(files, "caspr.agreement"))
     aligned = [align(annotations) for annotations in documents]
     settings = change(Settings(), {"coverage": coverage})
     return compare(

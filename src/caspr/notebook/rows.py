@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from caspr.errors import InputError
+from caspr.text.arguments import annotations_of, refused
 from caspr.text.document import Annotation, Chain, Document, Span
 
 NAMES = ("doc_key", "document_id", "id", "name")
@@ -35,6 +36,8 @@ def from_rows(rows: Iterable[Mapping[str, Any]], annotator: str) -> list[Annotat
     """
     annotations: list[Annotation] = []
     for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise refused("caspr.from_rows", rows, "a list of rows, each a dictionary")
         try:
             annotations.extend(_annotations(row, annotator, number))
         except (TypeError, ValueError, KeyError, IndexError) as error:
@@ -64,7 +67,7 @@ def to_rows(annotations: Iterable[Annotation]) -> list[dict[str, Any]]:
             "cluster_names": [chain.name for chain in annotation.all_chains],
             "cluster_types": [chain.type for chain in annotation.all_chains],
         }
-        for annotation in annotations
+        for annotation in annotations_of(annotations, "caspr.to_rows")
     ]
 
 

@@ -262,6 +262,14 @@ def advice_lines(reliability: Reliability, advice: WeightsAdvice) -> Iterator[st
         yield f"votes that weigh most: {best}; least: {last}"
 
 
+def closeness_lines(agreement: Mapping[str, Fraction | None]) -> Iterator[str]:
+    """Yield how close annotators are to the result of equal votes, the closest first."""
+    width = max(len("annotator"), *(len(name) for name in agreement))
+    yield f"{'annotator':<{width}}   agreement with the result of equal votes"
+    for name, close in sorted(agreement.items(), key=lambda row: (-(row[1] or 0), row[0])):
+        yield f"{name:<{width}}{decimal(close):>43}"
+
+
 def settings_lines(comparison: SettingsComparison) -> Iterator[str]:
     """Yield a table of sizes, one of costs, one of distances from annotators, and one between the golds."""
     names = [f"{number:>2}  {row.settings}" for number, row in enumerate(comparison.rows, 1)]

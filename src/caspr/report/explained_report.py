@@ -16,7 +16,15 @@ from functools import cached_property
 from typing import Any
 
 from caspr.confidence import Confidence
-from caspr.disputes import Dispute, Explainer, Explanation, costs_in_words, disputed_links, find_disputes
+from caspr.disputes import (
+    Dispute,
+    Explainer,
+    Explanation,
+    costs_in_words,
+    disputed_links,
+    find_disputes,
+    weight,
+)
 from caspr.measures.comparison import Comparison, Standings, against_gold, compare_results, deviations
 from caspr.measures.typology import DisagreementCounts
 from caspr.report.comparison_tables import (
@@ -37,6 +45,7 @@ from caspr.report.disagreements import (
 )
 from caspr.report.summary import document_summary, outcome
 from caspr.result import ChangePrice, Result
+from caspr.task.decisions import Note, Pair
 from caspr.task.pricing import classes_of, pairs_of
 from caspr.text.document import Annotation, Span, count_links
 from caspr.text.findings import printable, shorten, times
@@ -109,6 +118,7 @@ class ExplainedDocument:
 
     result: Result
     disputes: tuple[tuple[Dispute, Explanation], ...]
+    """The least sure decisions first."""
     columns: tuple[Column, ...]
     """The shared chain ids of every annotator, variants united, and of the gold standard as last column."""
     shares: tuple[LinkShare, ...]
@@ -166,10 +176,16 @@ def explain(result: Result) -> ExplainedDocument:
     explainer = Explainer(result)
     return ExplainedDocument(
         result,
-        tuple((dispute, explainer.explain(dispute)) for dispute in find_disputes(result)),
+        tuple(
+            (dispute, explainer.explain(dispute)) for dispute in sorted(find_disputes(result), key=_weight)
+        ),
         tuple(shared_ids(result.gold, [*result.instance.annotations, result.gold])),
         tuple(link_shares(result)),
     )
+
+
+def _weight(dispute: Dispute) -> tuple[float, int, Pair]:
+    return weight(dispute.confidence, dispute.links, dispute.pair)
 
 
 def link_shares(result: Result) -> list[LinkShare]:
@@ -280,6 +296,9 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
             ["annotator", "links", "kept", "added"],
             [[s.annotator, f"{s.given:,}", f"{s.kept:,}", f"{s.added:,}"] for s in document.shares],
         )
+        if flags := flags_of(result):
+            yield ""
+            yield from _table(["flag", "mention", "note"], [_flag_row(result, note) for note in flags])
         if document.disputes:
             yield ""
             yield from _table(
@@ -431,11 +450,30 @@ def _document_values(document: ExplainedDocument) -> dict[str, Any]:
             }
             for chain in document.result.chains
         ],
+        "flags": [flag_values(document.result, note) for note in flags_of(document.result)],
         "links": [asdict(share) for share in document.shares],
         "conflicts": [
             dispute_values(document, dispute, explanation) for dispute, explanation in document.disputes
         ],
     }
+
+
+def flags_of(result: Result) -> list[Note]:
+    """Return the flags of a document, in the order of the text."""
+    notes = () if result.given is None else result.given.notes
+    flags = [(note.mention, note) for note in notes if note.flag and note.mention is not None]
+    return [note for _, note in sorted(flags, key=lambda pair: (pair[0], pair[1].flag))]
+
+
+def _flag_row(result: Result, note: Note) -> list[str]:
+    assert note.mention is not None  # `flags_of` returns no other
+    return [note.flag, f"{result.document.phrase(note.mention)} ({note.mention.start})", note.text]
+
+
+def flag_values(result: Result, note: Note) -> dict[str, Any]:
+    """Return a flag as JSON values."""
+    assert note.mention is not None  # `flags_of` returns no other
+    return {**_mention(result, note.mention), "flag": note.flag, "note": note.text}
 
 
 def dispute_values(document: ExplainedDocument, dispute: Dispute, explanation: Explanation) -> dict[str, Any]:

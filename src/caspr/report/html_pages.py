@@ -33,7 +33,7 @@ from caspr.report.disagreements import (
     examples,
     share,
 )
-from caspr.report.explained_report import ExplainedDocument, Report, decided, entities, price
+from caspr.report.explained_report import ExplainedDocument, Report, decided, entities, flags_of, price
 from caspr.report.summary import outcome
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Chain, Document, Span
@@ -388,7 +388,9 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "grouped": lambda number: f"{number:,}",
         "disputed": lambda disputes: disputed_links([dispute for dispute, _ in disputes]),
         "reasons": _reasons,
+        "first_apart": _first_apart,
         "outcome": outcome,
+        "flags": flags_of,
         "objective": _objective,
         "linked_mentions": lambda document: sum(len(chain.mentions) for chain in document.result.gold.chains),
         "passages": lambda document: passages(document.result.document, document.result.chains),
@@ -443,6 +445,17 @@ def _mention_rows(document: ExplainedDocument) -> list[tuple[Span, list[tuple[st
 
 def _shade(number: Fraction | None) -> str:
     return "" if number is None else f"h{max(0, min(10, int(number * 10)))}"
+
+
+def _first_apart(rows: Sequence[Any], shown: int, size: int) -> Iterator[dict[str, Any]]:
+    """Yield rows in parts: some that are shown, and the rest in parts of a size, which are folded away.
+
+    >>> [(part["first"], part["last"]) for part in _first_apart("abcdefg", 2, 3)]
+    [(1, 2), (3, 5), (6, 7)]
+    """
+    for start in (0, *range(shown, len(rows), size)):
+        part = rows[start : start + (size if start else shown)]
+        yield {"first": start + 1, "last": start + len(part), "rows": part}
 
 
 def _reasons(disputes: Disputes) -> list[tuple[str, int]]:

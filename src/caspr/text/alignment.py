@@ -24,7 +24,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from caspr.errors import InputError
-from caspr.text.document import Annotation, Document, LentRow, Mark, Span
+from caspr.text.document import Annotation, Document, LentRow, Span
 from caspr.text.findings import note, times
 from caspr.text.trees import dependencies, empty_nodes, place, same_nodes, without_empty_forms
 
@@ -242,7 +242,7 @@ def _move(
 
     chains = [chain.over(map(moved, chain.mentions)) for chain in annotation.all_chains]
     marks = {
-        moved(span): Mark(mark.label, tuple(map(moved, mark.pieces)))
+        moved(span): replace(mark, pieces=tuple(map(moved, mark.pieces)))
         for span, mark in annotation.marks.items()
     }
     cut = sum(first < last for first, last in runs)
@@ -375,6 +375,7 @@ def _recut(
         tokens=words,
         rows=(),
         tree=None,
+        old_tree=document.tree or document.old_tree,
         lines=tuple(document.lines[token - 1] for token in nearest) if document.lines else (),
         offsets=_offsets(document, runs, grid) if document.characters is not None else (),
         sentence_ends=tuple(runs[_before_strays(token, strays) - 1][1] for token in document.sentence_ends),

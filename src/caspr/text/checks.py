@@ -11,6 +11,7 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 
 from caspr.errors import InputError
+from caspr.text.arguments import ONE_DOCUMENT, annotations_of
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times, warning
 
@@ -20,6 +21,7 @@ _MANY = 20
 
 def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Return everything odd about the annotations of one document."""
+    annotations = annotations_of(annotations, "caspr.check", ONE_DOCUMENT)
     findings: list[Finding] = []
     for annotation in annotations:
         findings += (*annotation.findings, *_odd_chains(annotation))

@@ -34,6 +34,7 @@ from itertools import combinations, pairwise
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from caspr.errors import ArgumentError
 from caspr.notebook_methods import above
 from caspr.text.findings import Finding, note, times
 
@@ -75,6 +76,24 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Flag:
+    """What the adjudicator flagged a mention as."""
+
+    name: str
+    """Such as `generic`."""
+    text: str = ""
+    """A remark beside it."""
+
+    def __str__(self) -> str:
+        """Return both in one line.
+
+        >>> str(Flag("generic", "see p. 3")), str(Flag("later"))
+        ('generic: see p. 3', 'later')
+        """
+        return f"{self.name}: {' '.join(self.text.split())}" if self.text.strip() else self.name
+
+
+@dataclass(frozen=True)
 class Mark:
     """What an annotator says of one mention beyond its tokens."""
 
@@ -82,6 +101,8 @@ class Mark:
     """The mention's type, such as `person` or `nam`; empty where it has none."""
     pieces: tuple[Span, ...] = ()
     """The runs of tokens of a mention with gaps, in text order; empty for a mention without gaps."""
+    flags: tuple[Flag, ...] = ()
+    """What the adjudicator flagged it as."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +154,13 @@ class Chain:
         >>> Chain.of("1", [(6, 6), (1, 3)]).mentions
         (Span(start=1, end=3), Span(start=6, end=6))
         """
-        return cls(id, tuple(sorted({Span(*mention) for mention in mentions})))
+        try:
+            return cls(id, tuple(sorted({Span(*mention) for mention in mentions})))
+        except TypeError as error:
+            raise ArgumentError(
+                "caspr.Chain.of: expected an id and mentions, each (first token, last token): "
+                "Chain.of('1', [(1, 3), (5, 5)])"
+            ) from error
 
     def over(self, mentions: Iterable[tuple[int, int]]) -> "Chain":
         """Return the chain of the same entity with other mentions."""
@@ -172,6 +199,9 @@ class Tree(Protocol):
 
     def line(self, token: int) -> str:
         """Return all that the file has in the row of a token."""
+
+    def speaker(self, token: int) -> str:
+        """Return who says a token; empty if the file does not tell."""
 
 
 class LentRow(NamedTuple):
@@ -224,6 +254,8 @@ class Document:
 
     tree: Tree | None = field(default=None, compare=False, repr=False)
     """The dependency trees of its sentences, where the file has them and its tokens are those of the file."""
+    old_tree: Tree | None = field(default=None, compare=False, repr=False)
+    """The trees of a file whose tokens were cut or that was lent empty nodes; `origin` leads to rows."""
     lent: Mapping[int, LentRow] = field(default_factory=dict, compare=False, repr=False)
     """The empty nodes that others have and the file lacks, by token; where annotators' texts were aligned."""
 
@@ -333,6 +365,11 @@ class Annotation:
         adjudicated: bool = False,
     ) -> "Annotation":
         """Make an annotation from chains of any size, setting those of one mention aside."""
+        if not isinstance(document, Document):
+            raise ArgumentError(
+                f"caspr.Annotation.of: found {type(document).__name__} as the document, expected "
+                "caspr.Document('name', ('the', 'words'))"
+            )
         ordered = sorted(chains, key=lambda chain: (chain.mentions, chain.id))
         return cls(
             annotator,

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from caspr.text.document import Document, TreeRow
+from caspr.text.document import Document, Tree, TreeRow
 from caspr.text.grouping import match_one_to_one
 
 _ID = re.compile(r"([0-9]+)(?:\.([0-9]+))?")
@@ -47,6 +47,39 @@ class TreePlace(NamedTuple):
 
 Dependency = tuple[TreePlace, str]
 """What a token depends on, and how."""
+
+
+@dataclass(frozen=True)
+class _AlignedTree:
+    """The rows of a document whose tokens were cut or that was lent empty nodes (`text.alignment`)."""
+
+    document: Document
+    tree: Tree
+    """The trees of its file."""
+
+    def line(self, token: int) -> str:
+        """Return all that the file, or that of the lender, has in the row of a token."""
+        origin, lent = self.document.origin[token - 1], self.document.lent
+        if origin:
+            return self.tree.line(origin)
+        return lent[token].line if token in lent else "\t".join([str(token), *"_" * 9])
+
+    def row(self, token: int) -> TreeRow:
+        """Return what that row says."""
+        columns = self.line(token).split("\t")
+        return TreeRow(columns[0], columns[6], columns[7], columns[8])
+
+    def speaker(self, token: int) -> str:
+        """Return who says a token."""
+        origin = self.document.origin[token - 1]
+        return self.tree.speaker(origin) if origin else ""
+
+
+def with_tree(document: Document) -> Document:
+    """Return a document with the trees of its file, also where its tokens are no longer those of the file."""
+    if document.tree is not None or document.old_tree is None:
+        return document
+    return replace(document, tree=_AlignedTree(document, document.old_tree))
 
 
 def place(document: Document, token: int) -> TreePlace:

@@ -75,7 +75,7 @@ def test_decisions_and_gaps_are_said() -> None:
     result = decided_result()
     number = len(result.instance.decisions.in_words())
     assert number > 0
-    assert f"reviewed 1 of 1 result, making {number} decision" in paragraph([result])
+    assert f"gave {number} answer" in paragraph([result])
     assert "The result is proven optimal under these decisions." in paragraph([result])
     open_one = replace(result, solution=replace(result.solution, status=Status.FEASIBLE, bound=0))
     assert "1 of 2 results are proven optimal under these decisions, the others best known" in paragraph(

@@ -28,21 +28,22 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 GROUPS = {
     "Options": "--output --gold --to --like --layout --by --format --template --annotator --document "
     "--annotators --facts --rules-only --try --tokens --matrix "
-    "--per-document --methods --report --add --name --team --blind --time-limit --quiet --help",
+    "--per-document --methods --report --name --team --blind --time-limit --quiet --help",
+    "Annotators": "--add --remove --rename",
     "Reading": "--files --layer --relation --in-progress --allow-gold",
     "Costs and votes": "--objective --preset --weight --weights --coverage",
     "Rules": "--rules --nested --singletons --variants --no-singletons --match --own-set --unmarked",
     "Output": "--all --max-solutions --certificate --json --csv --latex --plot --percent --digits --feedback "
     "--no-result --strict",
     "Limits": "--engine --memory-limit --prices",
-    "Running": "--host --port --browser --processes --cluster --kill-after --force",
+    "Running": "--host --port --browser --shortcut --processes --cluster --kill-after --force",
     "Experiments": "--omit-cost --use-cost --invent-cost --forced-votes --encoding --solver-option --debug",
 }
 """The options of all commands by the heading under which `--help` shows them, in this order."""
 
 MANY = 100
 """How many optimal solutions `--all` lists at most without `--max-solutions`."""
-PRICES_OF_REPORTS = 5.0
+PRICES_OF_REPORTS = 1.0
 """Seconds per document spent on prices without `--prices` where a report is written."""
 
 
@@ -182,8 +183,9 @@ settings_options = options_of(
     click.option(
         "--preset",
         type=choice(PRESETS),
-        help="Where to start from: default, the best by our measurements, or paper (objective v, nested "
-        "never, singletons drop, forced votes). Other options take precedence. Default: default.",
+        help="Where to start from: default, the best by our measurements, paper (objective v, nested "
+        "never, singletons drop, forced votes), or systems, for several runs of a coreference system (omit "
+        "cost 2, use and invent cost 3). Other options take precedence. Default: default.",
     ),
     click.option(
         "--weight",

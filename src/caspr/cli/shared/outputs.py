@@ -265,11 +265,14 @@ class Outputs:
         return next((folder for folder in several if folder is not None), None)
 
     def _folders(self, contents: Mapping[str, Files]) -> list[Path]:
-        return [
-            output.path
+        """Return the folders that are made, those inside others after them."""
+        made = [
+            folder
             for output in self.outputs
             if output.kind is OutputKind.FOLDER and output.option in contents
+            for folder in (output.path, *(path.parent for path in contents[output.option]))
         ]
+        return list(dict.fromkeys(made))
 
 
 def named_inputs(outputs: Collection[str]) -> Iterator[Path]:

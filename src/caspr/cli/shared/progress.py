@@ -6,17 +6,23 @@ result of a review page is given up (`ended_by_interrupt`), and a corpus stops o
 a second signal cannot interrupt the cleaning up.
 """
 
+import json
+import math
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from caspr.task.limits import Progress, silent
+from caspr.task.limits import PROGRESS, Progress, silent
 from caspr.text.findings import percent
+
+_INTERVAL = 0.25
+"""Seconds between two lines of progress for a program."""
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -27,6 +33,9 @@ if TYPE_CHECKING:
 @contextmanager
 def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
     """Show cost so far, bound, gap, parts done and elapsed time while the block runs."""
+    if sys.stderr is not None and os.environ.get(PROGRESS):
+        yield _lines_for_a_program(title, sys.stderr)
+        return
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield silent
         return
@@ -50,6 +59,25 @@ def progress_line(title: str, *, quiet: bool) -> Iterator[Progress]:
     console = Console(stderr=True)
     with Live(get_renderable=line, console=console, refresh_per_second=8, transient=True):
         yield progress
+
+
+def _lines_for_a_program(title: str, stream: TextIO) -> Progress:
+    """Print a line of JSON now, and one whenever something changed, a few times a second at most."""
+    printed = -math.inf
+
+    def progress(value: int | None, bound: int | None, *, done: int = 0, parts: int = 0) -> None:
+        nonlocal printed
+        if time.monotonic() < printed + _INTERVAL and (done < parts or not parts):
+            return
+        printed = time.monotonic()
+        known = {"title": title, "value": value, "bound": bound, "done": done, "parts": parts}
+        with suppress(OSError):
+            stream.write(f"{json.dumps(known)}\n")
+            stream.flush()
+
+    progress(None, None)
+    printed = -math.inf
+    return progress
 
 
 def describe(value: int | None, bound: int | None, done: int = 0, parts: int = 0) -> str:

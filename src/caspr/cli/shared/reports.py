@@ -1,6 +1,5 @@
 """Reports in the format that their file names ask for, and a feedback page for each annotator."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from caspr.report.feedback_page import feedback_page
 from caspr.report.html_pages import report_page
 from caspr.report.paper.methods import methods_latex, methods_text
 from caspr.result import Result
-from caspr.storage import portable_name
+from caspr.storage import file_names
 
 REPORT_FORMATS = {"html": ".html .htm", "text": ".txt", "md": ".md .markdown", "json": ".json"}
 """The formats of reports, with the endings of their files."""
@@ -73,34 +72,19 @@ def methods_paragraph(results: Sequence[Result], acts: int, format: str) -> str:
     return methods_latex(text) if format == LATEX else text
 
 
+def feedback_names(annotators: Iterable[str]) -> Mapping[str, str]:
+    """Return what the page of each annotator is called."""
+    return file_names(annotators, ".html", "annotator")
+
+
 def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
     """Return a page for each annotator with what differs from the gold standard."""
     standings = against_gold(results)
-    names = file_names(standings)
+    names = feedback_names(standings)
     return {
         folder / names[annotator]: feedback_page(annotator, dict(standing), results)
         for annotator, standing in standings.items()
     }
-
-
-def file_names(annotators: Iterable[str]) -> Mapping[str, str]:
-    """Give every annotator a file name of their own that leads into no other folder.
-
-    >>> file_names(["ann", "../ann", "Ann ", ""])
-    {'ann': 'ann.html', '../ann': 'ann-2.html', 'Ann ': 'Ann-3.html', '': 'annotator.html'}
-    """
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for annotator in annotators:
-        plain = re.sub(r"[^\w.-]+", "_", annotator).strip("._-")[:80] or "annotator"
-        plain = portable_name(plain)
-        name, number = plain, 1
-        while name.lower() in taken:
-            number += 1
-            name = f"{plain}-{number}"
-        taken.add(name.lower())
-        names[annotator] = f"{name}.html"
-    return names
 
 
 def _title(report: Report) -> str:

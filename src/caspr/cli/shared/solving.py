@@ -37,12 +37,12 @@ from caspr.engines import choose
 from caspr.errors import ContradictionError, InputError
 from caspr.formats import read_all, review_file
 from caspr.formats.conll import crossing_findings
-from caspr.formats.review_file.project import NAME, read_project
+from caspr.formats.review_file.project import review_paths
 from caspr.formats.review_file.statements import number_of_acts
 from caspr.report.summary import infeasible_summary, summary, summary_lines
 from caspr.result import Result
 from caspr.storage import decode, read_bytes
-from caspr.task.decisions import Decisions
+from caspr.task.decisions import Decisions, Note
 from caspr.task.settings import Settings, without_search
 from caspr.task.solution import Stop
 from caspr.task.stored_settings import read_settings
@@ -80,13 +80,13 @@ class Reporting:
     def _pages(self, annotators: Iterable[str]) -> Iterator[Output]:
         if self.report is None and self.feedback is None:
             return  # The templates of pages are not loaded for nothing.
-        from caspr.cli.shared.reports import file_names, format_of
+        from caspr.cli.shared.reports import feedback_names, format_of
 
         if self.report is not None:
             format_of(self.report, None)
             yield Output("--report", self.report)
         if self.feedback is not None:
-            files = tuple(self.feedback / name for name in file_names(annotators).values())
+            files = tuple(self.feedback / name for name in feedback_names(annotators).values())
             yield Output("--feedback", self.feedback, OutputKind.FOLDER, files)
 
     def files(self, results: Sequence[Result]) -> tuple[dict[str, Files], tuple[Finding, ...]]:
@@ -152,6 +152,8 @@ class Task:
     """What a review file showed under ids that are enforced."""
     acts: int = 0
     """How often somebody decided something."""
+    notes: tuple[Note, ...] = ()
+    """What the adjudicator remarked and flagged."""
 
 
 def annotators_of(tasks: Sequence[Task]) -> list[str]:
@@ -189,6 +191,7 @@ def solve(
                         outputs.write({"--json": {reporting.json_path: _contradiction(task, error, results)}})
                     raise
             interrupted = interrupted or result.solution.stop is Stop.INTERRUPT
+            result = result.with_notes(task.notes)
             lost = [finding for gold in result.golds for finding in losses(gold)]
             lost += review_file.strayed_ids(result, task.decisions, task.shown)
             results.append(replace(result, findings=(*result.findings, *lost)))
@@ -218,15 +221,10 @@ class OpenReview:
 def read_reviews(folder: Path) -> list[OpenReview]:
     """Read the review files of a project, in the order in which it lists them."""
     opened = []
-    for document in read_project(folder).documents:
-        path = folder / document.file
-        if not path.is_file():
-            raise InputError(f"{path}: this file of '{document.title}' is missing; {folder / NAME} lists it")
+    for document, path in review_paths(folder):
         # The folder of all review files is not part of their names.
         inside = PurePosixPath(document.file).with_suffix("").parts
         opened.append(open_review(path, "/".join(inside[1:] or inside)))
-    if not opened:
-        raise InputError(f"{folder}: this project has no documents")
     return opened
 
 
@@ -273,6 +271,7 @@ def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: 
             review.decisions,
             review.shown,
             number_of_acts(review.decided),
+            review.notes,
         )
         for file in opened
         for review in file.reviews

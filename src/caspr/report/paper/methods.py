@@ -204,10 +204,8 @@ def _decided(results: Sequence[Result], acts: int) -> Iterator[str]:
     if decided:
         decisions_of = [result.instance.decisions for result in results]
         made = acts or sum(len(decisions.in_words()) + len(decisions.names) for decisions in decisions_of)
-        yield (
-            f"An adjudicator reviewed {decided:,} of {times(len(results), 'result')}, making "
-            f"{times(made, 'decision')}."
-        )
+        where = f"{decided:,} of {times(len(results), 'document')}"
+        yield f"An adjudicator gave {times(made, 'answer')} in {where}; all else was merged automatically."
 
 
 def _proven(results: Sequence[Result]) -> str:

@@ -1,0 +1,467 @@
+"""The routes of the start page: what the browser asks for, and what buttons do.
+
+Every page has the address of a folder in it, `at`; which folders that may be is decided by `Folders`. Changes
+are POST requests of our own scripts, which the guard of the review page checks. A button that takes time
+starts a job for its folder and leads to the page that shows how far it is.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from json import loads
+from mimetypes import guess_type
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from caspr.errors import CasprError, InputError
+from caspr.formats.registry import EXPORTED
+from caspr.formats.review_file.project import is_project, read_project
+from caspr.review.exports import REPORT_POLICY
+from caspr.review.project.project import ProjectRow, first_row
+from caspr.review.server.guard import Address, Guard, Keys
+from caspr.review.server.presence import ALIVE, Presence
+from caspr.review.server.responses import body_of, person
+from caspr.start.draft import COPIES, EXPORTS, NAME, Draft, results_of
+from caspr.start.folders import (
+    Folders,
+    copied,
+    entries,
+    is_reviewed,
+    new_folder,
+    remove_copy,
+    store,
+)
+from caspr.start.questions import QUESTIONS, checked, usual
+from caspr.start.remedies import Recognised, recognised
+from caspr.start.reviews import Reviews
+from caspr.start.steps import CommandRun, CommandStep
+
+UPLOAD = "/upload"
+LARGEST_FILE = 4 << 30
+"""How many bytes a dropped file may have."""
+LONGEST_NAME = 100
+"""How many characters the name of an annotator may have."""
+SHOWN = 20_000
+"""How many characters of a text are shown on the page; the file has all of them."""
+LABELS = {
+    "gold": "Gold standard",
+    "report.html": "Report",
+    "agreement.txt": "Agreement",
+    "agreement.tex": "Agreement, table for LaTeX",
+    "agreement.csv": "Agreement, table for spreadsheets",
+    "methods.txt": "Paragraph for the methods section",
+    "methods.tex": "Paragraph for the methods section, for LaTeX",
+    "feedback": "Feedback",
+}
+"""What the results are, by the name of the file or of its folder, in the order in which they are shown."""
+_SHOWN_TYPES = (".html", ".txt", ".tex")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    return Environment(loader=PackageLoader("caspr.start"), autoescape=True, undefined=StrictUndefined)
+
+
+def address(page: str, **words: object) -> str:
+    """Return the address of a page.
+
+    >>> address("/check", at=Path("a b"))
+    '/check?at=a+b'
+    """
+    return f"{page}?{urlencode({name: str(value) for name, value in words.items()})}" if words else page
+
+
+@dataclass
+class StartPages:
+    """What requests are answered with."""
+
+    folders: Folders
+    reviews: Reviews
+    presence: Presence
+    jobs: dict[Path, CommandRun] = field(default_factory=dict)
+    """What was made last, or is being made, by folder."""
+    seen: dict[Path, Recognised] = field(default_factory=dict)
+    """What the files of a project hold, as they were last looked at."""
+
+    @property
+    def is_working(self) -> bool:
+        """Whether anything is being made."""
+        return any(job.state == "running" for job in self.jobs.values())
+
+    def close(self) -> None:
+        """End everything that is being made, and all reviews."""
+        for job in list(self.jobs.values()):
+            if job.state == "running":
+                job.cancel()
+        self.reviews.close()
+
+    def at(self, request: Request) -> Path:
+        """Return the folder or file that a page is about."""
+        return self.folders.allowed(request.query_params.get("at", ""))
+
+    def draft(self, folder: Path) -> Draft:
+        """Return the draft of a folder."""
+        draft = Draft.read(folder)
+        if draft.source:
+            self.folders.typed.add(Path(draft.source))
+        return draft
+
+    def page(self, request: Request, template: str, **values: Any) -> Response:
+        """Fill a template."""
+        known = {"csrf": person(request).csrf, "address": address, **values}
+        return HTMLResponse(_environment().get_template(template).render(**known))
+
+    # Which project
+
+    async def home(self, request: Request) -> Response:
+        """Show the start page."""
+        recent = [path for path in self.folders.recent() if is_reviewed(path) or (path / NAME).is_file()]
+        return self.page(request, "home.html", recent=recent, start=self.folders.start)
+
+    async def list_folder(self, request: Request) -> Response:
+        """Show what is in a folder."""
+        folder, purpose = self.at(request), request.query_params.get("for", "open")
+        inside = await run_in_threadpool(entries, folder)
+        try:
+            parent = self.folders.allowed(str(folder.parent)) if folder.parent != folder else None
+        except InputError:
+            parent = None
+        project = request.query_params.get("project", "")
+        shown = {"folder": folder, "entries": inside, "parent": parent, "purpose": purpose}
+        return self.page(request, "folders.html", **shown, project=project)
+
+    async def open(self, request: Request) -> Response:
+        """Open what the user typed."""
+        path = self.folders.take(_text(await body_of(request), "path"))
+        return _to(self._page_of(path))
+
+    def _page_of(self, path: Path) -> str:
+        if is_reviewed(path) or (path / NAME).is_file():
+            return address("/project", at=path)
+        if path.is_dir():
+            return address("/folders", at=path, **{"for": "open"})
+        raise InputError(
+            f"{path.name} is no review file. To merge annotators' files, choose New project and add them."
+        )
+
+    async def ask_new(self, request: Request) -> Response:
+        """Ask for the name and the place of a new project."""
+        place = self.folders.allowed(request.query_params.get("in", str(self.folders.start)))
+        source = request.query_params.get("source", "")
+        return self.page(request, "new.html", place=place, source=source)
+
+    async def make_new(self, request: Request) -> Response:
+        """Make the folder of a new project."""
+        values = await body_of(request)
+        parent = self.folders.take(_text(values, "in"))
+        if not parent.is_dir():
+            raise InputError(f"{parent} is no folder.")
+        folder = new_folder(parent, _text(values, "name"))
+        draft = Draft(folder).changed()
+        self.folders.typed.add(folder)
+        self.folders.remember(folder)
+        if values.get("source"):
+            self._use(draft, _text(values, "source"))
+        return _to(address("/files", at=folder))
+
+    # Its files
+
+    async def show_files(self, request: Request) -> Response:
+        """Show which files a project has, and take more."""
+        draft = self.draft(self.at(request))
+        copies = [str(name) for name in await run_in_threadpool(lambda: list(copied(draft.folder / COPIES)))]
+        return self.page(request, "files.html", draft=draft, copies=copies, step=draft.check())
+
+    async def upload(self, request: Request) -> Response:
+        """Copy a file that was dropped."""
+        folder = self.at(request)
+        if not (folder / NAME).is_file():
+            raise InputError("This folder is no new project: go back to the start page.")
+        name = request.query_params.get("name", "")
+        return JSONResponse({"copied": await store(folder / COPIES, name, request.stream())})
+
+    async def remove(self, request: Request) -> Response:
+        """Remove a copy."""
+        folder = self.at(request)
+        inside = folder / COPIES
+        remove_copy(inside, _text(await body_of(request), "name"), list(copied(inside)))
+        return _to(address("/files", at=folder))
+
+    async def use(self, request: Request) -> Response:
+        """Use the files of a folder where they are."""
+        draft = self.draft(self.at(request))
+        self._use(draft, _text(await body_of(request), "path"))
+        return _to(address("/files", at=draft.folder))
+
+    def _use(self, draft: Draft, text: str) -> None:
+        source = self.folders.take(text) if text else None
+        if source is not None and not source.is_dir():
+            raise InputError(f"{source} is a file: choose the folder it is in.")
+        if source is not None and (
+            draft.folder.is_relative_to(source) or source.is_relative_to(draft.folder)
+        ):
+            raise InputError(
+                "The project and the annotators' files must not be inside each other: choose another folder."
+            )
+        draft.changed(source="" if source is None else str(source), names={}, answers={})
+
+    async def look(self, request: Request) -> Response:
+        """Look at the files."""
+        draft = self.draft(self.at(request))
+        at = draft.folder
+        return self._begin(at, [draft.check()], address("/check", at=at), address("/files", at=at))
+
+    async def show_check(self, request: Request) -> Response:
+        """Show what the files hold."""
+        draft = self.draft(self.at(request))
+        job = self.jobs.get(draft.folder)
+        if job is not None and job.state == "done" and job.steps == (draft.check(),):
+            error = job.error.replace(f"{draft.files}{os.sep}", "")
+            self.seen[draft.folder] = recognised(_json(job.printed), error)
+        if draft.folder not in self.seen:
+            return RedirectResponse(address("/files", at=draft.folder), 303)
+        values = {"draft": draft, "found": self.seen[draft.folder], "step": draft.check()}
+        return self.page(request, "check.html", **values)
+
+    async def name(self, request: Request) -> Response:
+        """Take what annotators shall be called."""
+        draft = self.draft(self.at(request))
+        values = await body_of(request)
+        names = {old: " ".join(str(new).split()) for old, new in values.items()}
+        for new in names.values():
+            if not new or not new.isprintable() or len(new) > LONGEST_NAME:
+                raise InputError("Give every annotator a name.")
+        if len({new.casefold() for new in names.values()}) < len(names):
+            raise InputError("Two annotators have the same name: give each their own.")
+        draft.changed(names={old: new for old, new in names.items() if old != new})
+        return _to(address("/questions", at=draft.folder))
+
+    # Merging
+
+    async def ask(self, request: Request) -> Response:
+        """Ask the questions on which the settings depend."""
+        draft = self.draft(self.at(request))
+        codes = self.seen[draft.folder].codes if draft.folder in self.seen else frozenset[str]()
+        answers = draft.answers or usual(codes)
+        values = {"draft": draft, "questions": QUESTIONS, "answers": answers, "codes": codes}
+        return self.page(request, "questions.html", **values)
+
+    async def merge(self, request: Request) -> Response:
+        """Take the answers, and merge the annotations."""
+        draft = self.draft(self.at(request)).changed(answers=checked(await body_of(request)))
+        at = draft.folder
+        return self._begin(at, draft.adjudicate(), address("/project", at=at), address("/questions", at=at))
+
+    def _begin(self, at: Path, steps: Sequence[CommandStep], then: str, back: str) -> Response:
+        """Start a job, and lead to the page that shows it."""
+        job = self.jobs.get(at)
+        if job is not None and job.state == "running":
+            raise InputError("Something is still being made of this project: wait, or cancel it.")
+        self.reviews.release(at)
+        job = self.jobs[at] = CommandRun(steps, at if at.is_dir() else at.parent, then, back)
+        job.start()
+        return _to(address("/running", at=at))
+
+    async def show_job(self, request: Request) -> Response:
+        """Show how far a job is."""
+        at = self.at(request)
+        job = self.jobs.get(at)
+        if job is None:
+            return RedirectResponse(self._page_of(at), 303)
+        return self.page(request, "running.html", at=at, job=job.view())
+
+    async def progress(self, request: Request) -> Response:
+        """Return how far a job is."""
+        job = self.jobs.get(self.at(request))
+        return JSONResponse({"state": "gone"} if job is None else job.view())
+
+    async def cancel(self, request: Request) -> Response:
+        """Cancel a job."""
+        at = self.at(request)
+        job = self.jobs.get(at)
+        if job is not None:
+            await run_in_threadpool(job.cancel)
+        return _to(address("/running", at=at))
+
+    # What came of it
+
+    async def project(self, request: Request) -> Response:
+        """Show a project or a review file with all that can be done with it."""
+        at = self.at(request)
+        if not is_reviewed(at):
+            known = (at / NAME).is_file()
+            page = address("/files", at=at) if known else address("/folders", at=at, **{"for": "open"})
+            return RedirectResponse(page, 303)
+        self.folders.remember(at)
+        job = self.jobs.get(at)
+        rows = await run_in_threadpool(_rows, at)
+        values = {
+            "at": at,
+            "rows": rows,
+            "done": sum(row.status == "done" for row in rows),
+            "answers": sum(row.answers for row in rows),
+            "draft": self.draft(at) if at.is_dir() else None,
+            "said": job.said if job is not None and job.state == "done" else [],
+            "exports": [(export, export.step(at, "FORMAT").command) for export in EXPORTS],
+            "formats": EXPORTED,
+            "results": await run_in_threadpool(_results, at),
+            "folder": results_of(at),
+            "review": CommandStep("", ("review", str(at))).command,
+        }
+        return self.page(request, "project.html", **values)
+
+    async def review(self, request: Request) -> Response:
+        """Open the review page of a project."""
+        return RedirectResponse(await run_in_threadpool(self.reviews.link, self.at(request)), 303)
+
+    async def export(self, request: Request) -> Response:
+        """Make something of a project."""
+        at, values = self.at(request), await body_of(request)
+        export = next((export for export in EXPORTS if export.id == values.get("what")), None)
+        format = str(values.get("format", EXPORTED[0]))
+        if export is None or format not in EXPORTED or not is_reviewed(at):
+            raise InputError("This cannot be made: load the page again.")
+        try:
+            results_of(at).mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{results_of(at)} cannot be made: {error.strerror}.") from error
+        page = address("/project", at=at)
+        return self._begin(at, [export.step(at, format)], f"{page}#results", page)
+
+    async def result(self, request: Request) -> Response:
+        """Return a file that was made."""
+        at, name = self.at(request), request.query_params.get("name", "")
+        if name not in {result.name for result in await run_in_threadpool(_results, at)}:
+            raise InputError("There is no such file any more.")
+        path = results_of(at) / name
+        if path.suffix == ".html":
+            return FileResponse(path, headers={"Content-Security-Policy": REPORT_POLICY})
+        if path.suffix in _SHOWN_TYPES and "save" not in request.query_params:
+            return FileResponse(path, media_type="text/plain; charset=utf-8")
+        kind = guess_type(path.name)[0] or "application/octet-stream"
+        return FileResponse(path, media_type=kind, filename=path.name)
+
+
+@dataclass(frozen=True)
+class MadeFile:
+    """A file among the results."""
+
+    name: str
+    """Its path in the folder of the results."""
+    label: str
+    is_page: bool
+    text: str
+    """The content of a short text."""
+
+
+def _results(at: Path) -> list[MadeFile]:
+    """List what was made of a project."""
+    folder = results_of(at)
+    made = []
+    for name in sorted(copied(folder), key=_rank) if folder.is_dir() else ():
+        text = ""
+        if name.suffix in (".txt", ".tex") and len(name.parts) == 1:
+            with (folder / name).open(encoding="utf-8", errors="replace") as file:
+                text = file.read(SHOWN)
+        made.append(MadeFile(str(name), _label(name), name.suffix in _SHOWN_TYPES, text))
+    return made
+
+
+def _label(name: PurePosixPath) -> str:
+    """Return what a result is, in words.
+
+    >>> _label(PurePosixPath("gold-conll/act1.conll")), _label(PurePosixPath("feedback/ann.html"))
+    ('Gold standard', 'Feedback')
+    """
+    known = str(name) if len(name.parts) == 1 else name.parts[0].partition("-")[0]
+    return LABELS.get(known, "")
+
+
+def _rank(name: PurePosixPath) -> tuple[int, str]:
+    label = _label(name)
+    return [*LABELS.values(), ""].index(label), str(name)
+
+
+def _rows(at: Path) -> list[ProjectRow]:
+    """Return what is known about each document of a project; nothing is known about those of a file."""
+    return [first_row(at, document) for document in read_project(at).documents] if is_project(at) else []
+
+
+def _json(text: str) -> Mapping[str, Any]:
+    try:
+        summary = loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return summary if isinstance(summary, dict) else {}
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    value = values.get(name, "")
+    if not isinstance(value, str):
+        raise InputError("This request is not complete: load the page again.")
+    return value
+
+
+def _to(page: str) -> Response:
+    """Tell the script of a page which one is next."""
+    return JSONResponse({"to": page})
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """Say what went wrong: on a page of its own, or on the page whose script asked."""
+    if request.method == "GET":
+        page = _environment().get_template("failed.html").render(message=str(error), csrf="", address=address)
+        return HTMLResponse(page, status_code=422)
+    return JSONResponse({"error": str(error)}, 422)
+
+
+def make_start_app(pages: StartPages, keys: Keys, where: Address, larger: Mapping[str, int]) -> Guard:
+    """Return the application, wrapped in the guard of the review page."""
+    review, own = (Path(str(resources.files(room) / "static")) for room in ("caspr.review", "caspr.start"))
+    shown = {
+        "/": pages.home,
+        "/folders": pages.list_folder,
+        "/new": pages.ask_new,
+        "/files": pages.show_files,
+        "/check": pages.show_check,
+        "/questions": pages.ask,
+        "/running": pages.show_job,
+        "/progress": pages.progress,
+        "/project": pages.project,
+        "/review": pages.review,
+        "/result": pages.result,
+        ALIVE: pages.presence.stream,
+    }
+    done = {
+        "/open": pages.open,
+        "/make": pages.make_new,
+        UPLOAD: pages.upload,
+        "/remove": pages.remove,
+        "/use": pages.use,
+        "/look": pages.look,
+        "/names": pages.name,
+        "/merge": pages.merge,
+        "/cancel": pages.cancel,
+        "/export": pages.export,
+    }
+    app = Starlette(
+        routes=[
+            *(Route(path, answer) for path, answer in shown.items()),
+            *(Route(path, answer, methods=["POST"]) for path, answer in done.items()),
+            Mount("/static", StaticFiles(directory=review, check_dir=False)),
+            Mount("/own", StaticFiles(directory=own, check_dir=False)),
+        ],
+        exception_handlers={CasprError: _failed, OSError: _failed},
+    )
+    return Guard(app, [keys], where, larger)

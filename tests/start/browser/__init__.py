@@ -1,0 +1,1 @@
+"""The start page in a real browser, by clicks alone."""

@@ -1,0 +1,86 @@
+"""What Python programs pass by mistake is refused with a `CasprError` that says what to pass."""
+
+# mypy: disable-error-code="arg-type,list-item,call-arg,dict-item,misc"
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import caspr
+from tests.cli.caller import EXAMPLES
+
+SONG = EXAMPLES / "song"
+
+
+@pytest.fixture(scope="module")
+def files() -> list[list[caspr.Annotation]]:
+    return [caspr.read(SONG / f"{name}.conll") for name in ("anna", "ben", "carla")]
+
+
+FOR_EACH = "what caspr.read returned for each annotator"
+Files = list[list[caspr.Annotation]]
+WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
+    "a number as a file": (lambda _: caspr.read(3), "found 3, expected the path"),
+    "several files at once": (lambda _: caspr.read(["a.conll"]), "a list of str, expected the path"),
+    "a folder to adjudicate": (lambda _: caspr.adjudicate("song"), "the text 'song'"),
+    "paths to adjudicate": (lambda _: caspr.adjudicate(["a", "b"]), f"a list of str, expected {FOR_EACH}"),
+    "one list of all": (lambda files: caspr.adjudicate([file[0] for file in files]), FOR_EACH),
+    "one file": (lambda files: caspr.adjudicate(files[0]), FOR_EACH),
+    "nothing": (lambda _: caspr.adjudicate(None), "found None"),
+    "a setting that is none": (lambda files: caspr.adjudicate(files, objectiv="v"), "unknown setting"),
+    "a time in words": (lambda files: caspr.adjudicate(files, time_limit="long"), "a number of seconds"),
+    "factors as a file": (lambda files: caspr.adjudicate(files, weights={"anna": 2}), "weight={'anna': 2}"),
+    "a number as coverage": (lambda files: caspr.adjudicate(files, coverage=7), "or 'marks'"),
+    "yes for true": (lambda files: caspr.adjudicate(files, variants="yes"), "True or False"),
+    "pairs as decisions": (lambda files: caspr.adjudicate(files, decisions=[(1, 3)]), "caspr.Decisions.of"),
+    "files as one document": (caspr.adjudicate_document, "caspr.adjudicate takes whole files"),
+    "a dictionary of settings": (
+        lambda files: caspr.adjudicate_document([file[0] for file in files], settings={"objective": "v"}),
+        "found a dict, expected caspr.Settings",
+    ),
+    "an objective by name in settings": (
+        lambda files: caspr.adjudicate_document(
+            [file[0] for file in files], settings=caspr.Settings(objective="v")
+        ),
+        "objective: found the text 'v'",
+    ),
+    "a result to write": (lambda files: caspr.write(caspr.adjudicate(files)[0], "x.conll"), "[result.gold]"),
+    "results to write": (lambda files: caspr.write(caspr.adjudicate(files), "x.conll"), "[result.gold]"),
+    "one gold to write": (lambda files: caspr.write(files[0][0], "x.conll"), "a list of annotations"),
+    "write the wrong way round": (lambda files: caspr.write("x.conll", files[0]), "the text 'x.conll'"),
+    "paths to score": (lambda _: caspr.score("a.conll", "b.conll"), "caspr.score: found the text 'a.conll'"),
+    "an unknown match": (lambda files: caspr.score(files[0], files[1], match="some"), "one of exact, head"),
+    "paths to compare": (lambda _: caspr.agreement(["a", "b"]), FOR_EACH),
+    "files to check": (caspr.check, "the annotations of one document"),
+    "one row": (lambda _: caspr.from_rows({"tokens": ["a"]}, "x"), "a list of rows"),
+    "results as rows": (lambda files: caspr.to_rows(caspr.adjudicate(files)), "a list of annotations"),
+    "tokens as mentions": (lambda _: caspr.Chain.of("1", [5]), "(first token, last token)"),
+    "words as a document": (lambda _: caspr.Annotation.of("x", ["a"], []), "caspr.Document("),
+    "pairs as chains": (lambda _: caspr.Decisions.of([(1, 2)]), "Chain.of('1'"),
+    "a file as a folder": (lambda _: caspr.read_folder(SONG / "anna.conll"), "this is a file"),
+    "no folder": (lambda _: caspr.read_folder("nowhere"), "there is no such folder"),
+    "a folder as a review": (lambda _: caspr.read_review(SONG), "no project of review files"),
+    "files to redo": (lambda files: caspr.redo(files), "caspr.read_review"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_argument_says_what_to_pass(
+    name: str, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call, said = WRONG[name]
+    with pytest.raises(caspr.CasprError) as refusal:
+        call(files)
+    assert said in str(refusal.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_comes_one_by_one_is_taken_as_well(files: Files) -> None:
+    def each() -> Iterator[Iterator[caspr.Annotation]]:
+        yield from map(iter, files)
+
+    assert caspr.adjudicate(each())[0].value == caspr.adjudicate(files)[0].value
+    assert caspr.read(str(SONG / "anna.conll"), relations="coref") == files[0]
