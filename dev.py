@@ -33,6 +33,7 @@ SLOW = (
     "tests/review/browser",
     "tests/review/project/test_processes.py",
     "tests/review/server/test_process.py",
+    "tests/start/browser",
 )
 """Tests that `test` leaves to `test --all`: benches, whole corpora and clusters, clingo's limits and large
 instances, servers that are killed, a browser, no POSIX."""
@@ -44,8 +45,15 @@ LONG = (
 """Tests of which `test` skips those that take minutes or need more than it installs."""
 
 
-EXTRAS = {"test": ("dev", "tests"), "site": ("docs", "site"), "test --all": ("integrations", "integrations")}
+EXTRAS = {
+    "test": ("dev", "tests"),
+    "site": ("docs", "site"),
+    "lock": ("dev", "tests"),
+    "test --all": ("integrations", "integrations"),
+}
 """What commands need beyond CaspR: an extra of `pyproject.toml`, and what it is for."""
+LOCK = "constraints.txt"
+"""The versions of all packages with which we develop, for every system and Python."""
 PROGRAMS = (
     (("chromium", "chromium-browser", "google-chrome"), ("chromium",)),
     (("/usr/share/java/uimaj-core.jar",), ("libuima-core-java",)),
@@ -85,15 +93,16 @@ def _note_installed(stamp: str) -> None:
 
 
 def _wanted() -> str:
-    """Return what an installation depends on: the packages that are named, and the place of the folder."""
-    return hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + str(ROOT).encode()).hexdigest()
+    """Return what an installation depends on: packages, their versions, and the place of the folder."""
+    named = (ROOT / "pyproject.toml").read_bytes() + (ROOT / LOCK).read_bytes()
+    return hashlib.sha256(named + str(ROOT).encode()).hexdigest()
 
 
 def install(what: str, *arguments: str) -> None:
     """Install packages with pip and print a line for each that is downloaded; stop if that fails."""
     print(f"setting up .venv (once): {what} ...", flush=True)
     command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
-    command += ["--progress-bar", "off", *arguments]
+    command += ["--progress-bar", "off", "--constraint", LOCK, *arguments]
     printed: list[str] = []
     with subprocess.Popen(
         command,
@@ -239,7 +248,25 @@ def site() -> None:
     print("open build/site/index.html")
 
 
-COMMANDS = {"example": example, "test": test, "site": site}
+def lock() -> None:
+    """Write down the newest versions of all packages that go together, for every system and Python."""
+    quiet = ("--quiet", "--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links")
+    run(
+        "-m",
+        "uv",
+        "pip",
+        "compile",
+        "--universal",
+        "--upgrade",
+        "--all-extras",
+        *quiet,
+        "pyproject.toml",
+        "-o",
+        LOCK,
+    )
+
+
+COMMANDS = {"example": example, "test": test, "site": site, "lock": lock}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
