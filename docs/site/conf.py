@@ -18,7 +18,7 @@ version = release = caspr.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "docs/index"
-include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**"]
+include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**"]
 exclude_patterns = [".*", "build", "dist", "node_modules", "src", "tests", "bench", "examples", "docs/site"]
 source_suffix = {".md": "markdown"}
 
