@@ -376,7 +376,7 @@ class MadeFile:
 
 
 def _results(at: Path, decided: str = "") -> list[MadeFile]:
-    """List what was made of a project in which something was decided last at some time, as decisions say it."""
+    """List what was made of a project; `decided` is the time of its last decision, as decisions say it."""
     folder = results_of(at)
     made = []
     for name in sorted(copied(folder), key=_rank) if folder.is_dir() else ():

@@ -63,7 +63,8 @@ QUESTIONS = (
             SettingsAnswer(
                 "own",
                 "Yes, and their boundaries may differ",
-                "Mentions that differ only slightly are then one mention, with the boundary that most annotators drew.",
+                "Mentions that differ only slightly are then one mention, with the boundary that most "
+                "annotators drew.",
                 ("--variants",),
             ),
         ),

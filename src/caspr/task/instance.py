@@ -346,8 +346,8 @@ def _nested(instance: Instance) -> Iterator[Finding]:
     votes = instance.votes
     if votes.overlapping_links > MOST_NESTED:
         message = (
-            f"more than {MOST_NESTED:,} links join overlapping mentions; the rule on nesting takes away those "
-            "of a mention and one inside it"
+            f"more than {MOST_NESTED:,} links join overlapping mentions; the rule on nesting takes away "
+            "those of a mention and one inside it"
         )
         yield note("nested-links", message, option=" (see --nested)")
         return
