@@ -10,12 +10,12 @@ from caspr.adjudication import made_concrete
 from caspr.engines import brute
 from caspr.engines.native import prove as native_prove
 from caspr.engines.native.partition.watch import ExpiredError
-from caspr.errors import ContradictionError, EngineError, InputError
+from caspr.errors import EngineError, InputError
 from caspr.proof.certificate import _write_decisions, one_line, verify_documents
 from caspr.proof.certify import certify
 from caspr.proof.prove import prove_results
 from caspr.result import Given, Result
-from caspr.task.contradictions import refuse_contradictions
+from caspr.task.contradictions import ContradictionError, refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Singletons
 from caspr.task.limits import Limits
