@@ -24,7 +24,7 @@ from caspr.storage import decode, read_text
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress
 from caspr.task.pricing import pairwise_bound, price, violations
-from caspr.task.solution import Solution, found
+from caspr.task.solution import Solution
 from caspr.text.findings import Finding, note, warning
 
 
@@ -131,7 +131,7 @@ def _printed_answer(printed: Printed, path: Path) -> Engine:
                 "`caspr encode` was given"
             )
         value = price(instance, partition).total
-        return found(value, min(value, pairwise_bound(instance)), [partition])
+        return Solution.of(value, min(value, pairwise_bound(instance)), [partition])
 
     return solve
 

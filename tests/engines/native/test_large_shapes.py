@@ -34,7 +34,7 @@ from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.pricing import price, violations
-from caspr.task.solution import Partition, Solution, Status, Stop, found
+from caspr.task.solution import Partition, Solution, Status, Stop
 from caspr.task.votes import Signature, meet
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
@@ -414,7 +414,7 @@ def test_better_solutions_that_meet_demands_are_shown_while_a_part_is_searched(
     def offered(self: state.SolveState, chains: Partition, cost: int, *, tentative: bool = False) -> None:
         if tentative:
             shown.append(cost)
-            certify(self.instance, found(cost, 0, [chains]))
+            certify(self.instance, Solution.of(cost, 0, [chains]))
         offer(self, chains, cost, tentative=tentative)
 
     monkeypatch.setattr(state.SolveState, "offer", offered)
