@@ -186,7 +186,7 @@ ALONE = "nobody linked “1” (1-1) with anything that is left"
 )
 def test_reasons(instance: Instance, tokens: tuple[int, ...], statements: int, reason: str) -> None:
     error = clash(instance)
-    assert (error.reason, error.tokens, len(error.statements)) == (reason, tokens, statements)
+    assert (error.fault.words, error.tokens, len(error.statements)) == (reason, tokens, statements)
 
 
 def test_a_group_that_cannot_be_is_blamed_before_mentions_without_a_partner() -> None:

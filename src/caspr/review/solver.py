@@ -225,9 +225,8 @@ class Solver:
         solved = replace(solved, done=recorded.done)
         _, certifier, instance = self._prepared(recorded.decisions)
         try:
-            [costs] = certifier.certify(
-                instance, Solution.of(solved.value, solved.bound, [recorded.partition])
-            )
+            known = Solution.of(solved.value, solved.bound, [recorded.partition])
+            [costs] = certifier.certify(instance, known)
         except EngineError:
             return solved
         alone = {chain.mentions[0] for chain in recorded.chains if len(chain.mentions) == 1}
