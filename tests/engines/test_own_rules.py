@@ -9,7 +9,7 @@ import pytest
 
 from caspr.engines import brute, choose
 from caspr.engines.native import solve as solve_natively
-from caspr.engines.native.prove import prove_optimal
+from caspr.engines.native.proof_writer import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.certify import certify
 from caspr.proof.verify import verify

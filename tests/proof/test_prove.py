@@ -9,7 +9,7 @@ import pytest
 
 from caspr.engines.native import solve, state
 from caspr.engines.native.partition import splitting
-from caspr.engines.native.prove import UnprovenError, prove_optimal
+from caspr.engines.native.proof_writer import UnprovenError, prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.limits import Limits

@@ -26,7 +26,7 @@ from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import Split
 from caspr.engines.native.partition.watch import ExpiredError, Watch
-from caspr.engines.native.prove import UnprovenError, prove_optimal
+from caspr.engines.native.proof_writer import UnprovenError, prove_optimal
 from caspr.proof.certify import certify
 from caspr.proof.verify import verify
 from caspr.task.decisions import Decisions, Statement, StatementKind
