@@ -24,11 +24,12 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count, pairwise, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from caspr.errors import FormatError, OutputError
+from caspr.errors import FormatError
 from caspr.formats.bracket_cells import CellError, split_crossing
 from caspr.formats.columns import (
     GOLD_LINE,
@@ -41,6 +42,16 @@ from caspr.formats.columns import (
     with_entities,
 )
 from caspr.formats.conll import moved_findings
+from caspr.formats.conllu import (
+    called,
+    finished,
+    form,
+    newdoc_line,
+    read_documents,
+    sentence_ends,
+    sentence_prefix,
+)
+from caspr.formats.entity_cells import IDS, Entity, is_eid, is_unmistakable, match, render, same_items
 from caspr.formats.format import (
     Each,
     Format,
@@ -50,21 +61,20 @@ from caspr.formats.format import (
     removed_mentions,
     whole,
 )
-from caspr.formats.naming import keep_ids, name_and_part, with_number
+from caspr.formats.naming import keep_ids, name_and_part
 from caspr.formats.text_layer import (
     EntityFacts,
     Marked,
     assemble,
+    hull,
     join,
     whole_sentences,
     whole_words,
     widened,
 )
-from caspr.storage import read_text
 from caspr.text.document import Annotation, Chain, Document, LentRow, Mark, Span, TreeRow, Unit
 from caspr.text.findings import Finding, note, times, warning
 from caspr.text.trees import head_of
-
 
 TYPES = frozenset(
     ("person", "place", "organization", "animal", "plant", "object", "substance", "time", "number")
@@ -87,7 +97,6 @@ LABEL = "label:"
 
 _SPEAKER = re.compile(r"#\s*speaker\s*=\s*(.*?)\s*")
 ORDER: tuple[str, ...] = ("eid", "etype", "head", "other")
-NEWDOC = re.compile(r"# *newdoc(?:\s+id\s*=\s*(.*?))?\s*")
 GLOBAL = re.compile(r"# *global\.Entity\s*=\s*(\S+)\s*")
 
 
@@ -135,18 +144,6 @@ def layout_of(document: Document, mentions: Iterable[Span] = (), prefix: str = "
     return _new_layout(document, whole_sentences(document, mentions), prefix or sentence_prefix(document))
 
 
-def sentence_prefix(document: Document) -> str:
-    """Return what ids of new sentences begin with: the document's title, without blanks and slashes."""
-    return re.sub(r"[^\w.-]+", "_", document.title) or "d"
-
-
-def newdoc_line(document: Document) -> str:
-    """Return the line that begins a document."""
-    if re.search(r"[\n\0]", document.title):
-        raise OutputError(f"cannot write a document named {quoted(document.title)}: a name has no line ends")
-    return f"# newdoc id = {document.title}"
-
-
 def global_line(order: Sequence[str]) -> str:
     """Return the line that declares the fields of an opening."""
     return f"# global.Entity = {'-'.join(order)}"
@@ -157,7 +154,7 @@ def _new_layout(document: Document, ends: Sequence[int], prefix: str) -> Corefud
     lines = [newdoc_line(document), global_line(ORDER)]
     rows: list[int] = []
     for number, (start, end) in enumerate(pairwise([0, *ends]), 1):
-        words = [_form(token, document) for token in document.tokens[start:end]]
+        words = [form(token, document) for token in document.tokens[start:end]]
         lines += (f"# sent_id = {prefix}-s{number}", f"# text = {' '.join(filter(None, words))}")
         for row in _new_rows(words):
             rows.append(len(lines))
@@ -179,20 +176,6 @@ def _new_rows(words: Iterable[str]) -> Iterator[str]:
             yield f"{number}.{empty}\t_\t_\t_\t_\t_\t_\t_\t0:root\t_"
 
 
-def _form(token: str, document: Document) -> str:
-    form = token.strip()
-    if re.search(r"[\t\n\0]", form):
-        raise OutputError(
-            f"cannot write token {quoted(token)} of {quoted(document.title)}: it has tabs or line ends"
-        )
-    return form
-
-
-def hull(pieces: Sequence[Span]) -> Span:
-    """Return the span from the first to the last token of some pieces."""
-    return Span(min(piece.start for piece in pieces), max(piece.end for piece in pieces))
-
-
 _TOKEN = re.compile(r"[0-9]+(\.[0-9]+)?")
 _RANGE = re.compile(r"[0-9]+-[0-9]+")
 
@@ -205,51 +188,7 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
 def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:  # noqa: ARG001
     """Yield each document's name with its annotation, or with what is wrong with it."""
     who = path.stem if annotator is None else annotator
-    text = read_text(path).replace("\r\n", "\n")
-    order: tuple[str, ...] = ()
-    titles: set[str] = set()
-    empty = True
-    for name, nameless, lines in cut_documents(text, path.stem):
-        try:
-            order = _declared(lines, order)
-            annotation = _annotation(name, lines, order, str(path), who, nameless)
-        except FormatError as error:
-            empty = False
-            yield name, error
-            continue
-        title = annotation.document.title
-        empty = empty and not annotation.document.tokens
-        if title in titles:
-            yield (
-                name,
-                FormatError(None, f"document {quoted(title)} more than once", "each document once"),
-            )
-        else:
-            yield name, annotation
-        titles.add(title)
-    if empty and "newdoc" not in text:
-        yield path.stem, FormatError(None, "no token", "rows of ten columns")
-
-
-def cut_documents(text: str, own: str) -> Iterator[tuple[str, int, list[Line]]]:
-    """Cut a file into documents, which have names or numbers; the comments of a sentence go with it."""
-    lines: list[Line] = []
-    begun = False
-    name, nameless, unnamed = own, 1, 0
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-        new = NEWDOC.fullmatch(line)
-        if new is not None:
-            if begun or any("\t" in row.text for row in lines):
-                ends = (end for end, row in enumerate(lines, 1) if not row.text.startswith("#"))
-                start = max(ends, default=len(lines))
-                yield name, nameless, lines[:start]
-                lines = lines[start:]
-                unnamed += not begun
-            unnamed += not new[1]
-            name, nameless = (new[1], 0) if new[1] else (with_number(own, unnamed), unnamed)
-            begun = True
-        lines.append(Line(number, line))
-    yield name, nameless, lines
+    return read_documents(path, _declared, partial(_annotation, source=str(path), who=who))
 
 
 def _declared(lines: Sequence[Line], order: tuple[str, ...]) -> tuple[str, ...]:
@@ -279,10 +218,12 @@ def _refuse_undeclared(lines: Sequence[Line]) -> None:
 
 
 def _annotation(
-    name: str, lines: Sequence[Line], order: tuple[str, ...], source: str, who: str, nameless: int
+    name: str, lines: Sequence[Line], order: tuple[str, ...], nameless: int, *, source: str, who: str
 ) -> Annotation:
     order = order or ORDER
     rows = [(index, line.text.split("\t")) for index, line in enumerate(lines) if _is_row(line)]
+    if not rows and not any("newdoc" in line.text for line in lines):
+        raise FormatError(None, "no token", "rows of ten columns")
     words = tuple("" if "." in columns[0] and columns[1] == "_" else columns[1] for _, columns in rows)
     numbers = tuple(lines[index].number for index, _ in rows)
     aliases = read_aliases(lines).get(None, {})
@@ -293,7 +234,7 @@ def _annotation(
     entities = [replace(entity, id=aliases.get(entity.id, entity.id)) for entity in matched]
     texts = tuple(line.text for line in lines)
     layout = CorefudLayout(name, texts, tuple(index for index, _ in rows), order, tuple(entities))
-    ends = _ends(texts, layout.rows)
+    ends = sentence_ends(texts, layout.rows)
     called, part = (name, None) if nameless else name_and_part(name)
     document = Document(
         called, words, part, source, numbers, layout, sentence_ends=ends, nameless=nameless, tree=layout
@@ -325,7 +266,7 @@ def _units(
     chains: dict[str, list[Unit]] = {}
     for entity in entities:
         tokens = _tokens(entity.pieces)
-        given = _field(entity, order, "head")
+        given = entity.get("head", order)
         known = given.isdecimal() and 1 <= int(given) <= len(tokens)
         unit = Unit(tokens, tokens[int(given) - 1] if known else head_of(document, tokens))
         chains.setdefault(entity.id, []).append(unit)
@@ -355,38 +296,21 @@ def _entity(misc: str) -> str:
 
 def _label(entity: Entity, order: Sequence[str]) -> str:
     """Return the label of a mention: an item of its field `other`, else its type."""
-    items = _field(entity, order, "other").split(",")
+    items = entity.get("other", order).split(",")
     labels = (item.removeprefix(LABEL) for item in items if item.startswith(LABEL))
-    return next(labels, "") or _field(entity, order, "etype")
+    return next(labels, "") or entity.get("etype", order)
 
 
 def _facts(entities: Sequence[tuple[str, Entity]], order: Sequence[str]) -> EntityFacts:
     """Return names and types of entities: of several types of one entity, that of most mentions."""
-    names = {id: name for id, entity in entities if (name := _field(entity, order, "identity"))}
+    names = {id: name for id, entity in entities if (name := entity.get("identity", order))}
     types: dict[str, Counter[str]] = defaultdict(Counter)
     for id, entity in entities:
-        if type := _field(entity, order, "etype"):
+        if type := entity.get("etype", order):
             types[id][type] += 1
     return EntityFacts(
         names, {id: min(counts, key=lambda type: (-counts[type], type)) for id, counts in types.items()}
     )
-
-
-def _field(entity: Entity, order: Sequence[str], name: str) -> str:
-    index = order.index(name) if name in order else len(entity.fields)
-    return entity.fields[index] if index < len(entity.fields) else ""
-
-
-def _ends(lines: Sequence[str], rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the last token before each blank line."""
-    ends: list[int] = []
-    token = 0
-    for index, text in enumerate(lines):
-        if token < len(rows) and rows[token] == index:
-            token += 1
-        elif not text.strip() and token and token not in ends[-1:]:
-            ends.append(token)
-    return (*ends, len(rows)) if rows and ends[-1:] != [len(rows)] else tuple(ends)
 
 
 def write(annotations: Iterable[Annotation]) -> str:
@@ -399,7 +323,7 @@ def write(annotations: Iterable[Annotation]) -> str:
     for annotation in given:
         prefix = _free(sentence_prefix(annotation.document), prefixes)
         layout = layout_of(annotation.document, annotation.mentions, prefix)
-        lines = _called(layout, annotation.document)
+        lines = called(annotation.document, layout.lines, layout.title)
         if layout.order != declared and annotation.mentions and not any(map(GLOBAL.fullmatch, lines)):
             # The document that declared it is not written, or nobody did.
             first = int(bool(lines) and lines[0].startswith("#"))
@@ -475,7 +399,7 @@ def _over(
     entity: Entity, pieces: tuple[Span, ...], order: Sequence[str], new: Mapping[int, int] | None = None
 ) -> Entity:
     """Return a mention with other tokens, and the same head: its number in the mention may be another."""
-    given = _field(entity, order, "head")
+    given = entity.get("head", order)
     if pieces == entity.pieces or not given.isdecimal():
         return replace(entity, pieces=pieces)
     before, after = _tokens(entity.pieces), _tokens(pieces)
@@ -625,13 +549,9 @@ def _write_one(annotation: Annotation, layout: CorefudLayout, texts: Sequence[st
         if token in flagged:
             columns[9] = _with_item(columns[9], FLAG, flagged[token])
         lines[row - moved] = "\t".join(columns)
-    head = next((n for n, line in enumerate(lines) if not line.startswith("#") or "newpar" in line), 0)
     gold = [GOLD_LINE] if annotation.adjudicated else []
     unsaid = [_unsaid(chain, layout) for chain in plan.chains]
-    lines[head:head] = [*gold, *entity_lines(unsaid), *alias_lines(plan.aliases)]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return "".join(f"{line}\n" for line in (*lines, ""))
+    return finished(lines, [*gold, *entity_lines(unsaid), *alias_lines(plan.aliases)])
 
 
 def _unsure(annotation: Annotation) -> dict[int, float]:
@@ -764,14 +684,14 @@ def _facts_of(chain: Chain, found: Iterable[Entity | None], layout: CorefudLayou
     That is what was voted for the entity, if it can be written; otherwise what most of its mentions have.
     """
     own = [entity for entity in found if entity is not None]
-    types = {_field(entity, layout.order, "etype") for entity in layout.entities}
+    types = {entity.get("etype", layout.order) for entity in layout.entities}
     voted = {
         "etype": _type(chain) or (chain.type if chain.type in types else ""),
         "identity": _plain(chain.name),
     }
     facts = {}
     for name, value in voted.items():
-        counts = Counter(filter(None, (_field(entity, layout.order, name) for entity in own)))
+        counts = Counter(filter(None, (entity.get(name, layout.order) for entity in own)))
         most = min(counts, key=lambda value: (-counts[value], value), default="")
         facts[name] = most if name == "identity" and _plain(most) == value else value or most
     return facts
@@ -844,14 +764,6 @@ def _with_item(misc: str, name: str, value: str) -> str:
     items = [] if misc == "_" else [item for item in misc.split("|") if not item.startswith(f"{name}=")]
     later = next((number for number, item in enumerate(items) if item > f"{name}="), len(items))
     return "|".join([*items[:later], f"{name}={value}", *items[later:]])
-
-
-def _called(layout: CorefudLayout, document: Document) -> list[str]:
-    """Return the lines of a document, which may have got another name, as one of several solutions has."""
-    if layout.title == document.title:
-        return list(layout.lines)
-    lines = [line for line in layout.lines if not NEWDOC.fullmatch(line)]
-    return [newdoc_line(document), *lines]
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001
