@@ -111,8 +111,8 @@ def command(
 
 def _decoded(path: Path, task: Task) -> Result:
     """Make a result of a solver's answer, checked like that of an engine."""
-    given = path != Path("-")
-    text = read_text(path) if given else decode(sys.stdin.buffer.read(), "standard input")
+    from_file = path != Path("-")
+    text = read_text(path) if from_file else decode(sys.stdin.buffer.read(), "standard input")
     with reading(path):
         printed = read_answers(text)
         engine = _printed_answer(printed, path)

@@ -266,9 +266,9 @@ def _units(
     chains: dict[str, list[Unit]] = {}
     for entity in entities:
         tokens = _tokens(entity.pieces)
-        given = entity.get("head", order)
-        known = given.isdecimal() and 1 <= int(given) <= len(tokens)
-        unit = Unit(tokens, tokens[int(given) - 1] if known else head_of(document, tokens))
+        head = entity.get("head", order)
+        known = head.isdecimal() and 1 <= int(head) <= len(tokens)
+        unit = Unit(tokens, tokens[int(head) - 1] if known else head_of(document, tokens))
         chains.setdefault(entity.id, []).append(unit)
 
     def rank(id: str) -> tuple[int, int, int, str]:
@@ -318,9 +318,9 @@ def write(annotations: Iterable[Annotation]) -> str:
     written: list[str] = []
     declared: tuple[str, ...] = ()
     prefixes: set[str] = set()
-    given = [whole_words(_with_lent(annotation)) for annotation in annotations]
-    taken = Counter(id for annotation in given for id in _ids_of(annotation.document))
-    for annotation in given:
+    complete = [whole_words(_with_lent(annotation)) for annotation in annotations]
+    taken = Counter(id for annotation in complete for id in _ids_of(annotation.document))
+    for annotation in complete:
         prefix = _free(sentence_prefix(annotation.document), prefixes)
         layout = layout_of(annotation.document, annotation.mentions, prefix)
         lines = called(annotation.document, layout.lines, layout.title)
@@ -399,11 +399,11 @@ def _over(
     entity: Entity, pieces: tuple[Span, ...], order: Sequence[str], new: Mapping[int, int] | None = None
 ) -> Entity:
     """Return a mention with other tokens, and the same head: its number in the mention may be another."""
-    given = entity.get("head", order)
-    if pieces == entity.pieces or not given.isdecimal():
+    number = entity.get("head", order)
+    if pieces == entity.pieces or not number.isdecimal():
         return replace(entity, pieces=pieces)
     before, after = _tokens(entity.pieces), _tokens(pieces)
-    head = before[int(given) - 1] if 1 <= int(given) <= len(before) else before[0]
+    head = before[int(number) - 1] if 1 <= int(number) <= len(before) else before[0]
     head = head if new is None else new[head]
     fields = list(entity.fields)
     fields[order.index("head")] = str(after.index(head) + 1 if head in after else 1)
@@ -656,10 +656,10 @@ def _entities(annotation: Annotation, chains: Iterable[Chain], layout: CorefudLa
     chains = list(chains)
     same = {} if annotation.adjudicated else _unchanged(chains, layout)
     for chain in chains:
-        found = [_known(chain, known.get(span, ())) for span in chain.mentions]
-        shared = None if same.get(chain.id) == chain.id else _facts_of(chain, found, layout)
+        before = [_known(chain, known.get(span, ())) for span in chain.mentions]
+        shared = None if same.get(chain.id) == chain.id else _facts_of(chain, before, layout)
         last = 0
-        for span, own in zip(chain.mentions, found, strict=True):
+        for span, own in zip(chain.mentions, before, strict=True):
             mark = annotation.marks.get(span, Mark())
             pieces = own.pieces if own and own.id == chain.id else mark.pieces or (span,)
             if len(pieces) > 1 and span.start <= last:
@@ -678,12 +678,12 @@ def _known(chain: Chain, same: Sequence[Entity]) -> Entity | None:
     return next((entity for entity in same if entity.id == chain.id), same[0] if same else None)
 
 
-def _facts_of(chain: Chain, found: Iterable[Entity | None], layout: CorefudLayout) -> dict[str, str]:
+def _facts_of(chain: Chain, before: Iterable[Entity | None], layout: CorefudLayout) -> dict[str, str]:
     """Return what CorefUD wants to be the same in all mentions of an entity.
 
     That is what was voted for the entity, if it can be written; otherwise what most of its mentions have.
     """
-    own = [entity for entity in found if entity is not None]
+    own = [entity for entity in before if entity is not None]
     types = {entity.get("etype", layout.order) for entity in layout.entities}
     voted = {
         "etype": _type(chain) or (chain.type if chain.type in types else ""),

@@ -268,7 +268,7 @@ def change_session(
 
 @dataclass(frozen=True)
 class _Merged:
-    """The annotations of one document as they shall be, and what is said of that."""
+    """The annotations of one document after the change, and what is said of that."""
 
     before: tuple[Annotation, ...]
     """The old ones, with the new names."""
@@ -340,7 +340,7 @@ def _step(history: History, after: Snapshot, solver: Solver, merged: _Merged, ma
 
 
 def _merged(old: Sequence[Annotation], changes: AnnotatorChanges, title: str) -> _Merged | None:
-    """Return the annotations of a document as they shall be; `None` if nothing changes.
+    """Return the annotations of a document after the change; `None` if nothing changes.
 
     New annotations come in place of those of the same annotator, or last.
     """
