@@ -45,7 +45,7 @@ def by_definition(problem: SparseProblem) -> tuple[int, ...]:
         return -value, int((held * (held - 1)).sum()), int(held[held > 1].sum()), labels
 
     dense = problem.dense()
-    return min(key(*found) for found in Walk(dense, -(10**6), None, None).clusterings())[-1]
+    return min(key(*found) for found in Walk(dense, -(10**6), None).clusterings())[-1]
 
 
 def first(problem: SparseProblem) -> ties.FirstOptimum:

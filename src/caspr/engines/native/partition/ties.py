@@ -291,7 +291,7 @@ class _WithDemands:
         if value is None or self.watch.expired():
             return FirstOptimum(known, proven=False)
         if problem.size <= ENUMERATED:
-            every = (labels for _, labels in Walk(problem, value, None, self.watch).clusterings())
+            every = (labels for _, labels in Walk(problem, value, self.watch).clusterings())
             listed = [labels for labels in every if problem.value(np.array(labels, dtype=np.intp)) == value]
             return _first_of(listed, None if self.watch.expired() else len(listed), sizes)
         groups = _held_together(problem, known, value, self.watch)
