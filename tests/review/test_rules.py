@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from caspr import read
-from caspr.errors import ContradictionError, InputError
+from caspr.errors import InputError
 from caspr.review.operations.context import worded
 from caspr.review.solver import Solver
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decision, Statement, StatementKind
 from caspr.task.own_rules import RuleFile
 from caspr.task.settings import Settings, change

@@ -26,7 +26,7 @@ from threading import Condition, Event, RLock, Thread
 from typing import Any
 
 from caspr.adjudication import by_document
-from caspr.errors import CasprError, ContradictionError, InputError
+from caspr.errors import CasprError, InputError
 from caspr.formats import review_file
 from caspr.formats.sources import read_files
 from caspr.result import GOLD
@@ -52,6 +52,7 @@ from caspr.storage import (
     stamp_of,
     write_unless_changed,
 )
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Authorship, utc
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings

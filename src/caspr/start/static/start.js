@@ -17,11 +17,11 @@ async function send(address, values) {
   } catch {
     throw new Error("CaspR does not answer: it may have ended. Start it again; everything is saved.");
   }
-  const told = await answer
+  const reply = await answer
     .json()
     .catch(() => ({ error: `Refused (${answer.status}). Load the page again.` }));
-  if (!answer.ok) throw new Error(told.error);
-  return told;
+  if (!answer.ok) throw new Error(reply.error);
+  return reply;
 }
 
 /**
@@ -48,8 +48,8 @@ async function post(near, address, values) {
   complain(near, "");
   near.setAttribute("aria-busy", "true");
   try {
-    const told = await send(address, values);
-    go(String(told.to));
+    const reply = await send(address, values);
+    go(String(reply.to));
   } catch (error) {
     complain(near, error instanceof Error ? error.message : String(error));
   } finally {
