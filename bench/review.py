@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from http.client import HTTPConnection
+from http.client import HTTPConnection, RemoteDisconnected
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,11 @@ class Tab:
         if body is not None:
             headers |= {"X-CSRF": self.csrf, "Content-Type": "application/json"}
         self.connection.request(method, path, body=body, headers=headers)
-        answer = self.connection.getresponse()
+        try:
+            answer = self.connection.getresponse()
+        except RemoteDisconnected:  # A server closes a connection over which nothing came for some seconds.
+            self.connection.request(method, path, body=body, headers=headers)
+            answer = self.connection.getresponse()
         content = answer.read()
         self.status = answer.status
         return content, {name.lower(): value for name, value in answer.getheaders()}
