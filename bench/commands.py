@@ -108,11 +108,7 @@ def clicks(files: Sequence[Path], folder: Path, number: int) -> tuple[int, revie
     with review.served(files, folder) as tab:
         sent = sum(len(tab.ask("GET", path)[0]) for path in ("/d/0/", "/d/0/state", "/d/0/questions"))
 
-        def look() -> review.Look:
-            chains = list(tab.json("/d/0/state")["chains"])
-            return tab.json("/d/0/questions")["questions"], chains, lambda id: tab.json(f"/d/0/question/{id}")
-
-        return sent, review.timed(number, tab.click, look)
+        return sent, review.timed(number, tab.click, tab.look)
 
 
 def elements(files: Sequence[Path], folder: Path) -> str:

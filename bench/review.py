@@ -88,6 +88,12 @@ class Tab:
         values: dict[str, Any] = json.loads(self.ask("GET", path)[0])
         return values
 
+    def look(self) -> tuple[list[dict[str, Any]], list[str], Cards]:
+        """Fetch the first questions and the chains; cards are fetched when they are asked for."""
+        rows = self.json("/d/0/questions")["questions"]
+        chains = list(self.json("/d/0/state")["chains"])
+        return rows, chains, lambda id: self.json(f"/d/0/question/{id}")
+
     def click(self, operation: dict[str, Any]) -> bool:
         """Send an operation and return whether it was done."""
         body = json.dumps({"version": self.version, "op": operation}).encode()
@@ -172,13 +178,7 @@ def served(files: Sequence[Path], folder: Path, *options: str) -> Iterator[Tab]:
 def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Tab, Times]:
     """Time clicks on a real process."""
     with served(files, folder, "--objective", objective) as tab:
-
-        def look() -> tuple[list[dict[str, Any]], list[str], Cards]:
-            rows = tab.json("/d/0/questions")["questions"]
-            chains = list(tab.json("/d/0/state")["chains"])
-            return rows, chains, lambda id: tab.json(f"/d/0/question/{id}")
-
-        return tab, timed(clicks, tab.click, look)
+        return tab, timed(clicks, tab.click, tab.look)
 
 
 def rows(folder: Path, objective: str, clicks: int) -> Iterator[tuple[str, Times, Times]]:

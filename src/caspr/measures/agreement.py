@@ -40,10 +40,11 @@ many of these are links K:
 
     Do = 1/n * sum over pairs of 2 K (m - K) / (m - 1),    De = 2 L (n - L) / (n (n - 1)),
 
-n being the number of all values in pairs that have at least two, L that of links among them. Pairs are
-not listed: mentions in the same chains of the same annotators are alike, and pairs that nobody linked are
-all pairs less the linked ones. An annotator has a value for a pair who has one for both of its mentions
-(`valued_by`): who did not see one of them says nothing about the pair.
+n being the number of all values in pairs that have at least two, L that of links among them. Pairs are not
+listed: the sum of K is the number of links of each annotator, and that of K (K - 1) / 2 the number of links
+that each two annotators share, so both follow from how many mentions are in which chains of one annotator, or
+of two. An annotator has a value for a pair who has one for both of its mentions (`valued_by`): who did not
+see one of them says nothing about the pair.
 """
 
 from collections import Counter, defaultdict
@@ -450,7 +451,7 @@ def _within(table: _Table) -> Counter[tuple[int, Shape]]:
 
 
 class _Meeting(NamedTuple):
-    """Two sets that share mentions; of who has them as value, how many are in the other and how many in both."""
+    """Two sets that share mentions, and the mentions that have one of them, or both, as values."""
 
     sizes: tuple[int, int, int]
     """How many mentions are in each, and in both."""
@@ -548,15 +549,17 @@ def _tally_links(table: _Table) -> LinkTally:
     shared: Counter[int] = Counter()
     for annotator, column in enumerate(table.columns):
         cells = Counter(zip(table.viewers, column, strict=True))
-        links.update(_linked(table, cells, (annotator,)))
+        links.update(_linked(table, cells.items(), (annotator,)))
     for annotators, pair_cells in table.cells.items():
-        shared.update(_linked(table, pair_cells, annotators))
+        shared.update(_linked(table, pair_cells.items(), annotators))
     return LinkTally(_all_pairs([table.kinds[kind] for kind in table.viewers]), links, shared)
 
 
-def _linked(table: _Table, cells: Mapping[tuple[int, ...], int], annotators: Sequence[int]) -> Counter[int]:
+def _linked(
+    table: _Table, cells: Iterable[tuple[tuple[int, ...], int]], annotators: Sequence[int]
+) -> Counter[int]:
     """Count the pairs that some annotators linked, all of them, by how many annotators have a value."""
-    marked = {cell: count for cell, count in cells.items() if _UNMARKED not in cell and _NONE not in cell}
+    marked = {cell: count for cell, count in cells if _UNMARKED not in cell and _NONE not in cell}
     if len(table.kinds) == 1 and not any(table.sets[annotator].meets for annotator in annotators):
         return Counter({len(table.kinds[0]): sum(map(count_pairs, marked.values()))})
     by_sets: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
@@ -564,10 +567,10 @@ def _linked(table: _Table, cells: Mapping[tuple[int, ...], int], annotators: Seq
         by_sets[tuple(sets)][kind] += count
     doubled: Counter[int] = Counter()
     meets = [table.sets[annotator].near for annotator in annotators]
-    for sets, counts in by_sets.items():
+    for held, counts in by_sets.items():
         for kind, count in counts.items():
             doubled[len(table.kinds[kind])] -= count
-            for others in product(*(near(number) for near, number in zip(meets, sets, strict=True))):
+            for others in product(*(near(number) for near, number in zip(meets, held, strict=True))):
                 for other, more in by_sets.get(others, {}).items():
                     doubled[len(table.kinds[kind] & table.kinds[other])] += count * more
     return Counter({m: pairs // 2 for m, pairs in doubled.items()})
