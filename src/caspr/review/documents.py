@@ -70,8 +70,8 @@ class ReviewDocument:
         return self._solver
 
     def check(self) -> None:
-        """Raise `ContradictionError` if the decisions in the file cannot hold together."""
-        if self.review.decisions:
+        """Raise `ContradictionError` if decisions and rules cannot hold together, `InputError` for bad rules."""
+        if self.review.decisions or self.settings.rules:
             refuse_contradictions(self.solver.instance(self.review.decisions))
 
     def open(self, cancelled: Callable[[], bool] | None = None) -> History:

@@ -247,7 +247,7 @@ class ReviewSession:
 
     @classmethod
     def open(cls, store: Store, change_settings: ChangeSettings) -> "ReviewSession":
-        """Read a review file; refuse decisions that contradict each other."""
+        """Read a review file; refuse decisions and rules that contradict each other, and unusable rules."""
         record, data = Record.beside(store.path), store.read()
         documents = read_documents(data, store.path, change_settings, saved=store.saved(), record=record)
         record.drop_unwritten({document.title: document.text for document in documents})
