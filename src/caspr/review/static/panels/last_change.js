@@ -1,7 +1,7 @@
 /** The last step: what it did to the cost, and which mentions it changed elsewhere; each can be changed back. */
 import { nearest, spanOf } from "../state/tokens.js";
 import { button, fill, make } from "../ui/dom.js";
-import { chip, counted, reference } from "../ui/labels.js";
+import { chip, counted, isolated, reference } from "../ui/labels.js";
 import { costDelta } from "./header.js";
 /** @import { App } from "../app.js" */
 /** @import { Chain, ChainId, Change, MentionId, Operation, State, Update } from "../state/types.js" */
@@ -132,7 +132,7 @@ export class LastChange {
           make("span", { class: "soft" }, "cost unchanged"),
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
-      make("p", { class: "last-change-label", dir: "auto" }, this.#label),
+      make("p", { class: "last-change-label" }, ...isolated(this.#label)),
       this.#leftText(),
       make("p", { class: "soft" }, summary),
       make("ul", { class: "changes" }, ...shown.map((change) => this.#item(change))),

@@ -276,6 +276,7 @@ export class QuestionQueue {
   /** @param {QuestionCard} card shown from its top, and its mention in the text */
   #goTo({ mention }) {
     this.root.scrollTop = 0;
+    this.root.scrollIntoView({ block: "nearest" });
     this.app.text.reveal(mention);
     this.app.selection.goTo(mention);
   }

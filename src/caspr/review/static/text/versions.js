@@ -73,6 +73,9 @@ function differences(version, compared, same) {
 /** @type {(differing: Map<MentionId, Difference>, kind: Difference) => number} */
 const countOf = (differing, kind) => [...differing.values()].filter((value) => value === kind).length;
 
+/** @type {(menu: HTMLSelectElement) => string} */
+const nameIn = (menu) => (menu.value === RESULT ? "the result" : (menu.selectedOptions[0]?.text ?? ""));
+
 export class Versions extends Panel {
   #shownDifference = -1;
 
@@ -179,7 +182,7 @@ export class Versions extends Panel {
   /** @param {Side[]} sides */
   #summarise([left, right]) {
     this.summary.textContent = right
-      ? `${counted(countOf(left.differing, "only"), "mention")} only on the left (+), ${countOf(right.differing, "only")} only on the right (+), ${countOf(left.differing, "other")} in another entity (≠).`
+      ? `${counted(countOf(left.differing, "only"), "mention")} only in ${nameIn(this.left)} (+), ${countOf(right.differing, "only")} only in ${nameIn(this.right)} (+), ${countOf(left.differing, "other")} in another entity (≠).`
       : "Choose a second version to see where the two differ.";
   }
 
