@@ -30,6 +30,7 @@ from typing import Any
 
 from caspr.confidence import Stance
 from caspr.disputes import DecidedLink, Explainer
+from caspr.review.questions.alike import Alike, find_alike
 from caspr.review.questions.choices import (
     LEAVE,
     Choice,
@@ -121,13 +122,7 @@ def _choice(
     others = [rival for rival in choices if rival is not choice]
     nearest = sorted(choice.mentions, key=lambda other: (abs(other.start - span.start), other))[:MOST_SHOWN]
     if question.kind is QuestionKind.BOUNDARY:
-        anchor = agreed_anchor(placing, question)
-        operation: dict[str, Any] = {
-            "do": "prefer",
-            "mentions": [spelled(choice.anchor)],
-            "over": [spelled(rival.anchor) for rival in others],
-            "with": [] if anchor is None else [spelled(anchor)],
-        }
+        operation = _prefer(placing, question, choice, [rival.anchor for rival in others])
     else:
         operation = _place(span, choice.same(span), [doubt for rival in others for doubt in rival.doubts])
     assert placing.snapshot is not None
@@ -146,6 +141,48 @@ def _choice(
         **_price(prices.get(choice.id), placing.snapshot),
         "leaving": [spelled(mention) for mention in _leaving(prices.get(choice.id))],
         "answer": operation,
+    }
+
+
+def _offer(placing: Placing, alike: Alike) -> dict[str, Any]:
+    """Return questions that may be answered alike, with the operation that answers all of them."""
+    trait = alike.trait
+    return {
+        "kind": trait.kind,
+        "words": trait.shown,
+        "start": trait.at_start,
+        "kept": trait.kept,
+        "annotator": trait.annotator,
+        "length": trait.length,
+        "count": len(alike.answers),
+        "answer": {
+            "do": "all",
+            "ops": [_answer(placing, question, choice) for question, choice in alike.answers],
+        },
+    }
+
+
+def _answer(placing: Placing, question: Question, choice: Choice | None) -> dict[str, Any]:
+    """Return the operation that gives one of several questions its answer.
+
+    For an entity it names nothing else: what a mention is different from may be another of these mentions.
+    """
+    span = placing.span(question.mention) or question.mention
+    if choice is None:
+        return {"do": "absent", "mentions": [spelled(span)]}
+    if choice.chain is not None:
+        return {"do": "into", "mentions": [spelled(span)], "chain": choice.chain}
+    left = [other for other in question.spans if other not in (choice.anchor, *placing.ruled_out)]
+    return _prefer(placing, question, choice, left)
+
+
+def _prefer(placing: Placing, question: Question, choice: Choice, rivals: Iterable[Span]) -> dict[str, Any]:
+    anchor = agreed_anchor(placing, question)
+    return {
+        "do": "prefer",
+        "mentions": [spelled(choice.anchor)],
+        "over": [spelled(rival) for rival in rivals],
+        "with": [] if anchor is None else [spelled(anchor)],
     }
 
 
@@ -499,6 +536,12 @@ class Queue:
             if cancelled():
                 return
             self.price(question, snapshot, min(seconds, PRICE_SECONDS), cancelled)
+
+    def alike(self, answered: Question, snapshot: Snapshot) -> list[dict[str, Any]]:
+        """Return the open questions that may be answered like one that is decided, as JSON for the page."""
+        placing = self.placing(snapshot)
+        found = find_alike(placing, self.moves, answered, self.open(snapshot))
+        return [_offer(placing, alike) for alike in found]
 
     def rows(self, questions: Sequence[Question], snapshot: Snapshot) -> list[dict[str, Any]]:
         """Return a list of questions as JSON for the page."""

@@ -15,7 +15,16 @@ const PARTLY =
   "These annotators link the mention to some of this entity, but not to the mention asked about, or to more of another entity";
 
 /** The keys of the answers that every card has. */
-export const KEYS = { another: "6", fresh: "7", alone: "8", absent: "9", none: "n", yes: "y", skip: "s" };
+export const KEYS = {
+  another: "6",
+  fresh: "7",
+  alone: "8",
+  absent: "9",
+  none: "n",
+  yes: "y",
+  skip: "s",
+  alike: "+",
+};
 
 /**
  * What the card needs of the queue.

@@ -23,7 +23,7 @@ import {
 } from "./card.js";
 import { OpenQuestions, emptyText, questionFilters, questionList, stakesText } from "./list.js";
 /** @import { App } from "../app.js" */
-/** @import { ChainId, Choice, Operation, QuestionCard } from "../state/types.js" */
+/** @import { Alike, ChainId, Choice, Operation, QuestionCard } from "../state/types.js" */
 /** @import { ListActions } from "./list.js" */
 
 const LIST_STEP = 40;
@@ -210,18 +210,54 @@ export class QuestionQueue {
    */
   async #answer(op, card = this.#card) {
     // Prices may have been filled in while a dialog was open; it is still the same question.
-    if (this.#busy || !card || card.id !== this.#card?.id) return;
+    if (!card || card.id !== this.#card?.id) return;
+    await this.#whileBusy(async () => {
+      if (await this.app.act(op)) {
+        this.#trail[this.#trail.length - 1] = card.id;
+        this.#offerAlike(card.id, this.#trail.length);
+        await this.#ask(this.questions.leave(card.id));
+      } else this.#refused = card.id;
+    });
+  }
+
+  /**
+   * Send something and show the question after it; until then no key answers anything.
+   * @param {() => Promise<void>} send
+   */
+  async #whileBusy(send) {
+    if (this.#busy) return;
     this.#busy = true;
     this.root.classList.add("busy");
     try {
-      if (await this.app.act(op)) {
-        this.#trail[this.#trail.length - 1] = card.id;
-        await this.#ask(this.questions.leave(card.id));
-      } else this.#refused = card.id;
+      await send();
     } finally {
       this.#busy = false;
       this.root.classList.remove("busy");
     }
+  }
+
+  /**
+   * Offer to answer others like a question, unless another step was taken meanwhile.
+   * @param {string} id
+   * @param {number} steps how many there were with its answer
+   */
+  async #offerAlike(id, steps) {
+    try {
+      const { offers } = await this.app.api.read(`alike/${encodeURIComponent(id)}`);
+      if (this.#trail.length === steps) this.app.lastChange.offer(offers);
+    } catch {
+      /* a banner shows that the server does not answer; an offer is not needed to go on */
+    }
+  }
+
+  /**
+   * Answer other questions like one that was answered, and go on with the one on the screen, if it is still open.
+   * @param {Alike} offer
+   */
+  answerAlike({ answer }) {
+    return this.#whileBusy(async () => {
+      if (await this.app.act(answer)) await this.#ask(this.#card);
+    });
   }
 
   /** Ask the next question if the one whose answer was refused is answered by what was done instead. */
@@ -262,6 +298,7 @@ export class QuestionQueue {
     this.questions.set({ current: card?.id ?? null });
     this.render();
     this.app.text.showAsked(this.asked);
+    this.app.sentence.render();
     if (!card) return;
     if (move) {
       this.#goTo(card);

@@ -262,7 +262,9 @@ export const LABELS = {
  */
 export function describeOperation(store, op) {
   if (op.do === "all") {
-    return op.ops.map((/** @type {Operation} */ part) => describeOperation(store, part)).join("; ");
+    const parts = op.ops.slice(0, MOST_QUOTED).map((part) => describeOperation(store, part));
+    if (op.ops.length > MOST_QUOTED) parts.push(`and ${op.ops.length - MOST_QUOTED} more`);
+    return parts.join("; ");
   }
   const label = labelOf(op);
   if (op.do === "move") {
