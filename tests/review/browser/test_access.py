@@ -175,6 +175,7 @@ def test_at_a_zoom_of_200_percent_a_question_is_read_with_its_choices(page: Page
     expect(page.locator("#queue .card")).to_be_visible()
     page.locator('#queue [data-focus-key="question q6-6"]').click()
     expect(page.locator('#queue [data-question="q6-6"]')).to_be_visible()
+    expect(page.locator("#queue .card")).not_to_contain_text("being computed")
     boxes = [page.locator("#question").bounding_box()]
     boxes += [choice.bounding_box() for choice in page.locator("#queue .choice").all()]
     for box in boxes:
