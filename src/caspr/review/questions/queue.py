@@ -22,8 +22,8 @@ was reached by then, with 59 to 98 % of the answers (`bench.adjudicator --projec
 `static/state/types.d.ts` declares the fields of the JSON for the page; a test compares the two.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -91,6 +91,8 @@ def card(
     span = placing.span(question.mention) or question.mention
     stances = placing.stances(question.mention)
     names = [annotation.annotator for annotation in placing.united.annotations]
+    others = placing.drew_others(question)
+    choices = [_said_without(choice, others) for choice in choices]
     return {
         "id": question.id,
         "kind": str(question.kind),
@@ -99,7 +101,11 @@ def card(
         "entity": entity_of(placing, question),
         "choices": [_choice(placing, question, span, choice, choices, prices) for choice in choices],
         **{
-            kind: [name for name, stance in zip(names, stances, strict=True) if stance.kind == kind]
+            kind: [
+                name
+                for name, stance in zip(names, stances, strict=True)
+                if stance.kind == kind and name not in others
+            ]
             for kind in ("alone", "absent", "unseen")
         },
         "now": placing.now(question.mention).kind,
@@ -109,6 +115,14 @@ def card(
         "none": _place(span, [], [doubt for choice in choices for doubt in choice.doubts]),
         "open": placing.is_open(question),
     }
+
+
+def _said_without(choice: Choice, annotators: Set[str]) -> Choice:
+    """Return a choice without the votes of some annotators."""
+    says, partly = (
+        tuple(name for name in names if name not in annotators) for names in (choice.says, choice.partly)
+    )
+    return replace(choice, says=says, partly=partly)
 
 
 def _choice(
