@@ -103,7 +103,10 @@ export class App {
       const { update, before } = await this.api.send(op);
       this.announcer.hideWarning();
       const isUndo = op.do === "undo" || op.do === "redo";
-      this.lastChange.begin(this.#labelOf(op, words, before), update, before, { isUndo });
+      this.lastChange.begin(this.#labelOf(op, words, before), update, before, {
+        isUndo,
+        about: placedBy(op),
+      });
       this.lastChange.searching = update.working;
       this.header.costBefore = this.lastChange.costBefore;
       this.header.showStatus();
@@ -249,6 +252,16 @@ export class App {
     else if (selection.mention) this.goTo(selection.mention);
     else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
+}
+
+/**
+ * Return the mention that an operation places, or whose boundary it decides.
+ * @param {Operation} op
+ * @returns {MentionId | null}
+ */
+function placedBy(op) {
+  if (op.do === "place") return op.mention;
+  return op.do === "prefer" && op.mentions.length === 1 ? op.mentions[0] : null;
 }
 
 const app = new App(JSON.parse(byId("state").textContent));

@@ -19,6 +19,8 @@ export class LastChange {
   #label = "";
   #where = "";
   #showsAll = false;
+  /** @type {MentionId | null} the mention that an answer placed */
+  #about = null;
   /** @type {Alike[]} */
   #offers = [];
 
@@ -40,8 +42,10 @@ export class LastChange {
    * @param {string} label
    * @param {Update} update
    * @param {State} before
+   * @param {{ isUndo?: boolean, about?: MentionId | null }} options
    */
-  begin(label, update, before, { isUndo = false } = {}) {
+  begin(label, update, before, { isUndo = false, about = null } = {}) {
+    this.#about = about;
     this.#where = isUndo ? "" : " elsewhere";
     this.#changes = new Map();
     this.#named = namedBefore(update, before);
@@ -179,12 +183,27 @@ export class LastChange {
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
       make("p", { class: "last-change-label" }, ...isolated(this.#label)),
+      this.#placeText(),
       this.#offerButtons(),
       this.#leftText(),
       make("p", { class: "soft" }, summary),
       make("ul", { class: "changes" }, ...shown.map((change) => this.#item(change))),
       shown.length < changes.length ? button(`Show all ${changes.length}`, showAll, { kind: "quiet" }) : null,
     );
+  }
+
+  /** Say in which chain the mention of an answer is now. */
+  #placeText() {
+    const { store, goTo } = this.app;
+    const mention = this.#about === null ? null : store.mention(this.#about);
+    if (!mention || this.#about === null) return null;
+    const now = make(
+      "span",
+      { class: "from-to" },
+      make("span", { "aria-label": "is in" }, "→"),
+      chip(mention.chain),
+    );
+    return make("p", {}, reference(store, this.#about, goTo), " ", now);
   }
 
   #leftText() {

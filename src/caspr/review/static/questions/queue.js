@@ -176,10 +176,14 @@ export class QuestionQueue {
     const { mention, choices } = card;
     const { app } = this;
     /** @param {ChainId | null} chain */
-    const take = (chain) =>
-      chain !== null && this.#answer({ do: "place", mention, with: [], apart: allDoubts(card), chain }, card);
+    const take = (chain) => {
+      const shown = choices.find((choice) => choice.chain !== null && choice.chain === chain);
+      if (shown) this.#answer(shown.answer, card);
+      else if (chain !== null) {
+        this.#answer({ do: "place", mention, with: [], apart: allDoubts(card), chain }, card);
+      }
+    };
     askChain(app.store, `Which entity is “${app.store.words(mention, 30)}”?`, take, {
-      except: choices.map(({ chain }) => chain).filter((chain) => chain !== null),
       first: app.nearbyChains(mention),
     });
   }
@@ -193,7 +197,10 @@ export class QuestionQueue {
   /** Return the card if it can be answered now; say why not. */
   #answerable() {
     this.app.side.show("queue");
-    if (this.#busy) return null;
+    if (this.#busy) {
+      this.app.say("Your last answer is still being saved: this key was ignored.");
+      return null;
+    }
     if (!this.#card) this.app.say("There are no open questions.");
     return this.#card;
   }
@@ -349,7 +356,7 @@ export class QuestionQueue {
       this.#later = null;
       this.#card = { ...before, ...pricesOf(before, now) };
       this.#fillPrices(this.#card);
-    } else if (stepped && now.open && !this.#busy) await this.#show(now);
+    } else if (stepped && !this.#busy) await this.#show(now);
     else {
       if (!this.#later) this.app.say("This question has changed in the meantime.", { quiet: true });
       this.#later = now;
