@@ -503,3 +503,15 @@ def test_votes_for_a_boundary_that_is_a_mention_of_its_own_are_not_shown_for_the
     shown = card(history, "q11-13")
     assert sorted(name for choice in shown["choices"] for name in choice["says"]) == ["ann", "carl"]
     assert "bob" not in shown["absent"]
+
+
+def test_mentions_that_an_answer_brings_into_the_result_are_changes_elsewhere() -> None:
+    others = [(2, 2), (4, 4), (6, 6)]
+    history = opened({"ann": [[ANNA, *others, SHE]], "bob": [[BEA, HER]], "carl": [[BEA, HER]]})
+    assert not {ANNA, *others, SHE} & set(history.snapshot.chain_of)
+    [choice] = card(history, "q8-8")["choices"]
+    step = history.step_for(choice["answer"], QUICK, NOBODY)
+    brought = history.viewer.difference(history.snapshot, step.snapshot, step.named)["changed"]
+    assert len(brought) >= 2, "more than the asked mention and the one that the card shows"
+    assert {change["from"] for change in brought} == {None}
+    assert not {"8-8", choice["anchor"]} & {change["mention"] for change in brought}

@@ -224,8 +224,9 @@ def place(context: OperationContext, operation: Operation) -> Change:
     if statements[0].kind is not StatementKind.APART:
         context = with_boundary(context, mention, statements)
     change = context.add(*statements, named=[mention])
-    # Other mentions that come or go with it are changes elsewhere.
-    return replace(change, named=frozenset((*asked, *same[:1])))
+    # Mentions that come into the result with it, besides the one that the card shows, are changes elsewhere.
+    known = [span for span in same[1:] if span in context.snapshot.chain_of]
+    return replace(change, named=frozenset((*asked, *same[:1], *known)))
 
 
 def _entities(context: OperationContext, mentions: Iterable[Span]) -> list[Chain]:
