@@ -58,7 +58,7 @@ def test_words_of_the_text_are_isolated_in_sentences(hebrew: Page) -> None:
     expect(label).to_contain_text("Same: ")
     quoted = label.locator("bdi")
     assert len(quoted.all()) == label.inner_text().count("“")
-    assert label.evaluate("label => getComputedStyle(label).direction") == "ltr"
+    expect(label).to_have_css("direction", "ltr")
 
 
 def test_versions_begin_at_the_right_with_their_numbers(hebrew: Page) -> None:

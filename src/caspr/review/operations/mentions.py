@@ -225,8 +225,7 @@ def place(context: OperationContext, operation: Operation) -> Change:
         context = with_boundary(context, mention, statements)
     change = context.add(*statements, named=[mention])
     # Mentions that come into the result with it, besides the one that the card shows, are changes elsewhere.
-    known = [span for span in same[1:] if span in context.snapshot.chain_of]
-    return replace(change, named=frozenset((*asked, *same[:1], *known)))
+    return replace(change, named=change.named.difference(set(same[1:]) - context.snapshot.chain_of.keys()))
 
 
 def _entities(context: OperationContext, mentions: Iterable[Span]) -> list[Chain]:

@@ -196,7 +196,7 @@ export class LastChange {
   #placeText() {
     const { store, goTo } = this.app;
     const mention = this.#about === null ? null : store.mention(this.#about);
-    if (!mention || this.#about === null) return null;
+    if (!mention || mention.chain === null || this.#about === null) return null;
     const now = make(
       "span",
       { class: "from-to" },
