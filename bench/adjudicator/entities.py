@@ -97,8 +97,8 @@ def answer_in_turn(
             given.append((card["text"], read_spelled(card["mention"]), choice))
     for number, (text, mention, choice) in enumerate(given):
         later = {other for _, other, _ in given[number + 1 :]}
-        left = replace(choice, mentions=tuple(span for span in choice.mentions if span not in later))
-        if mention not in later and left.mentions and not holds(history.snapshot, mention, left):
+        rest = replace(choice, mentions=tuple(span for span in choice.mentions if span not in later))
+        if mention not in later and rest.mentions and not holds(history.snapshot, mention, rest):
             answers.undone.append(text)
     return answers
 

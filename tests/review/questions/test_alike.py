@@ -8,7 +8,7 @@ from caspr.review.session import fresh_review
 from caspr.review.solver import Solver
 from caspr.task.instance import Singletons
 from caspr.task.settings import Settings
-from caspr.text.document import Annotation, Chain, Document
+from caspr.text.document import Annotation, Chain, Document, Span
 from tests.review.questions.documents import NOBODY, QUICK, act, asked, card
 
 WORDS = [
@@ -145,8 +145,8 @@ def test_an_entity_is_offered_for_the_same_words() -> None:
     [offer] = offers(history, "q9-9")
     assert (offer["kind"], offer["words"], offer["count"]) == ("entity", "she", 2)
     act(history, offer["answer"])
-    home = history.snapshot.chain_of[(1, 1)]
-    assert {history.snapshot.chain_of.get(she) for she in ((9, 9), (11, 11), (13, 13))} == {home}
+    home = history.snapshot.chain_of[Span(1, 1)]
+    assert {history.snapshot.chain_of.get(Span(she, she)) for she in (9, 11, 13)} == {home}
     assert asked(history) == []
 
 
