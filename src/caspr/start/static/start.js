@@ -232,14 +232,14 @@ function set(place, text) {
 async function refresh(shown) {
   const page = await fetch(location.href).then((answer) => answer.text());
   const live = new DOMParser().parseFromString(page, "text/html").querySelector("[data-live]");
-  if (live && live.innerHTML !== shown.innerHTML) location.reload();
+  if (live && !live.isEqualNode(shown)) location.reload();
 }
 
 const live = document.querySelector("[data-live]");
 if (live) addEventListener("focus", () => refresh(live).catch(() => {}));
 
 // A link that takes what was typed along.
-for (const link of document.querySelectorAll("a[data-with]"))
+for (const link of document.querySelectorAll("a[data-with]")) {
   link.addEventListener("click", () => {
     if (!(link instanceof HTMLAnchorElement)) return;
     const input = document.getElementById(link.dataset.with ?? "");
@@ -247,6 +247,7 @@ for (const link of document.querySelectorAll("a[data-with]"))
     if (input instanceof HTMLInputElement) next.searchParams.set(input.name, input.value);
     link.href = next.href;
   });
+}
 
 const job = document.querySelector("[data-job]");
 if (job instanceof HTMLElement) follow(job).catch(() => {});
