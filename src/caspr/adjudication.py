@@ -30,7 +30,7 @@ from caspr.task.settings import Settings, SettingValues, change, decided_groups
 from caspr.task.solution import Costs, Solution, Status, Stop
 from caspr.task.stored_settings import read_settings
 from caspr.text.alignment import align
-from caspr.text.arguments import ONE_DOCUMENT, annotations_of, files_of, refused
+from caspr.text.arguments import ONE_DOCUMENT, REVIEWS, annotations_of, files_of, listed, refused
 from caspr.text.checks import (
     adjudicated_before,
     check,
@@ -157,9 +157,9 @@ def redo(reviews: Iterable["Review"], **settings: Unpack[SettingValues]) -> list
     from caspr.formats.review_file import Review
 
     results = []
-    for review in reviews:
+    for review in listed(reviews, "caspr.redo", REVIEWS):
         if not isinstance(review, Review):
-            raise refused("caspr.redo", reviews, "what caspr.read_review('review.conll') returned")
+            raise refused("caspr.redo", reviews, REVIEWS)
         chosen = change(read_settings(review.settings), settings)
         results.append(adjudicate_document(review.annotations, review.decisions, chosen))
     return results

@@ -241,6 +241,16 @@ class Placing:
         ]
         return next(iter(placed or left), None)
 
+    def drew_others(self, question: Question) -> frozenset[str]:
+        """Return the annotators whose boundary of a mention is decided to be a mention of its own."""
+        group = self.united.variants.group(question.mention)
+        if group is None or question.kind is QuestionKind.BOUNDARY:
+            return frozenset()
+        span = self.span(question.mention)
+        return frozenset(
+            annotator for annotator, own in group.marked.items() if own != span and own in self.fixed
+        )
+
     def home(self, mention: Span) -> str | None:
         """Return the id of the chain of the result that a mention is in."""
         span = self.span(mention)

@@ -232,7 +232,7 @@ function set(place, text) {
 async function refresh(shown) {
   const page = await fetch(location.href).then((answer) => answer.text());
   const live = new DOMParser().parseFromString(page, "text/html").querySelector("[data-live]");
-  if (live && live.textContent !== shown.textContent) location.reload();
+  if (live && !live.isEqualNode(shown)) location.reload();
 }
 
 const live = document.querySelector("[data-live]");
