@@ -218,7 +218,7 @@ def _clusters(sums: Ints, most: Ints, row: Callable[[int], Row], watch: Watch) -
 def _core(table: _Table, nodes: Labels, watch: Watch) -> Core | None:
     """Drop nodes from a cluster until all others hold; `None` if too few are left."""
     while len(nodes) >= LEAST:
-        rows = Rows(table, nodes, watch)
+        rows = CoreRows(table, nodes, watch)
         among = rows.among()
         weights = _fitted_weights(among)
         pulls = Pulls.of(rows, weights)
@@ -273,7 +273,7 @@ def holds(inside: Ints, weights: Ints) -> Ints:
     return hold
 
 
-class Rows:
+class CoreRows:
     """All entries of the nodes of a core, block by block; a single block is looked up once."""
 
     def __init__(self, table: _Table, nodes: Labels, watch: Watch) -> None:
@@ -312,7 +312,7 @@ class Rows:
 class Pulls:
     """How strongly other nodes pull on each node of a core."""
 
-    rows: Rows
+    rows: CoreRows
     weights: Ints
     allowing: Ints
     """Of every node, the weight of the core that allows it; of those of the core, all of it."""
@@ -322,7 +322,7 @@ class Pulls:
     over: Ints
 
     @classmethod
-    def of(cls, rows: Rows, weights: Ints) -> "Pulls":
+    def of(cls, rows: CoreRows, weights: Ints) -> "Pulls":
         """Add up the pulls of all nodes outside."""
         nodes, total = rows.nodes, int(weights.sum())
         allowing, column = np.zeros((2, rows.table.size), dtype=np.int64)
@@ -333,7 +333,7 @@ class Pulls:
         free[nodes] = False
         allowing[nodes] = total
         barred = np.flatnonzero((2 * allowing > total) & (allowing < total))
-        leaving = Rows(rows.table, barred, rows.watch).positive(2 * allowing > total)
+        leaving = CoreRows(rows.table, barred, rows.watch).positive(2 * allowing > total)
         share, out, over = np.full((3, len(nodes)), leaving.sum()) * [[total], [0], [1]]
         for part, (owner, others, gains) in rows:
             outside = (allowing[others] < total) | free[others]
@@ -350,7 +350,7 @@ class Pulls:
         """Return what adds to the share: what nodes lose that some of the core forbid, B_d, at most."""
         near = self.allowing > 0
         some = np.flatnonzero(near & (self.allowing < self.weights.sum()))
-        most = Rows(self.rows.table, some, self.rows.watch).positive(near)
+        most = CoreRows(self.rows.table, some, self.rows.watch).positive(near)
         lost = np.zeros(len(self.weights), dtype=np.int64)
         for part, (owner, others, _) in self.rows:
             np.add.at(lost, owner + part.start, most[others])
