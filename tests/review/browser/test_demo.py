@@ -76,6 +76,7 @@ def test_each_key_does_what_it_does_with_a_server(chromium: Browser, made: Path,
             page.keyboard.press("Escape")
             page.get_by_role("tab", name="Matrix").click()
             page.get_by_role("tab", name="Mention").click()
+            expect(page.locator("#detail")).not_to_contain_text("Loading")
         mention = [page.locator("#detail").inner_text() for page in (played, alive)]
         assert mention[0] == mention[1]
 
@@ -110,7 +111,7 @@ def test_what_is_not_recorded_is_refused_with_a_reason(chromium: Browser, made: 
         expect(banner).to_contain_text("A demo has no server")
         page.keyboard.press("n")
         expect(page.locator("#status")).to_contain_text("1 answer")
-        page.locator("#text [data-id]").first.click()
+        page.locator("#text [data-m]").first.click()
         page.keyboard.press("x")
         expect(banner).to_contain_text("The recording ends here")
         expect(page.locator("#status")).to_contain_text("1 answer")
