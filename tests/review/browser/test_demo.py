@@ -59,10 +59,16 @@ def shown(chromium: Browser, address: str) -> Iterator[Page]:
 
 
 def seen(page: Page) -> list[str]:
-    """Return what the page says when all has been answered."""
-    page.wait_for_timeout(600)  # questions are read again after a pause
+    """Return what the page says when it has read the questions again, which it does after a pause."""
     parts = ("#status", "#text", "#queue > .card", "#queue > .empty", ".stakes", "#last-change")
-    return [text for part in parts for text in page.locator(part).all_inner_texts()]
+    texts: list[str] = []
+    for _ in range(20):
+        before = texts
+        page.wait_for_timeout(700)
+        texts = [text for part in parts for text in page.locator(part).all_inner_texts()]
+        if texts == before and "computed" not in " ".join(texts):
+            break
+    return texts
 
 
 def test_each_key_does_what_it_does_with_a_server(chromium: Browser, made: Path, real: Served) -> None:
