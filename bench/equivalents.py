@@ -76,6 +76,12 @@ EQUIVALENTS = (
         "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
     ),
     Equivalent(
+        "attach",
+        "if self.common is not None:",
+        ("always",),
+        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
+    ),
+    Equivalent(
         "_gaining",
         "if first < second:",
         ("boundary",),

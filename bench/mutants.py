@@ -83,6 +83,7 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{PRICE}/test_pricing.py",
         "src/caspr/task/pair_price.py",
     ),
+    "task/own_rules.py": (f"{PRICE}/test_own_rules.py",),
     "task/pricing.py": (
         f"{PRICE}/test_pricing.py",
         f"{PRICE}/test_pair_price.py",
@@ -100,6 +101,20 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{NATIVE}/partition/test_proofs.py::test_small_problems",
         f"{NATIVE}/partition/test_proofs.py::test_demands",
         f"{NATIVE}/partition/test_search.py",
+    ),
+    "engines/native/partition/cores.py": (
+        f"{NATIVE}/partition/test_cores.py",
+        f"{NATIVE}/partition/test_blocks.py",
+        f"{NATIVE}/partition/test_overflow.py",
+    ),
+    "engines/native/partition/reductions.py": (
+        f"{NATIVE}/partition/test_reductions.py",
+        f"{NATIVE}/partition/test_shrinking.py",
+        f"{NATIVE}/partition/test_blocks.py",
+        f"{NATIVE}/partition/test_overflow.py",
+        f"{NATIVE}/partition/test_cores.py::test_a_crowd_leaves_nothing_to_search",
+        f"{NATIVE}/partition/test_proofs.py::test_small_problems",
+        f"{NATIVE}/partition/test_proofs.py::test_lists_of_pairs",
     ),
     "engines/native/state.py": (f"{NATIVE}/test_state.py", f"{NATIVE}/test_flip_prices.py"),
     "engines/native/partition/lp.py": (

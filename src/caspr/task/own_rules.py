@@ -210,8 +210,8 @@ class DerivedRules:
     def faults(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the forbidden pairs among some mentions."""
         if self.forbidden:
-            inside = frozenset(mentions)
-            for first in sorted(inside & self.forbidden.keys()):
+            inside = self.forbidden.keys() & mentions
+            for first in sorted(inside):
                 for second in self.forbidden[first] & inside:
                     if first < second:
                         yield first, second
@@ -238,8 +238,8 @@ class DerivedRules:
     def pairs_within(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the pairs with costs among some mentions."""
         if self.paired:
-            inside = mentions if isinstance(mentions, set | frozenset) else set(mentions)
-            for first in sorted(inside & self.paired.keys()):
+            inside = self.paired.keys() & mentions
+            for first in sorted(inside):
                 for second in self.paired[first]:
                     if first < second and second in inside:
                         yield first, second
