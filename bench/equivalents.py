@@ -130,6 +130,12 @@ EQUIVALENTS = (
         "it is for the type checker; nobody joins a forbidden pair",
     ),
     Equivalent(
+        "join_all",
+        "inside = sum(self.gain(u, v) or 0 for u, v in combinations(nodes, 2))",
+        ("drop-operand 2",),
+        "it is for the type checker; a core with a forbidden pair was refused before",
+    ),
+    Equivalent(
         "_joined",
         "assert gained is not None  # what some optimum has together is not forbidden",
         ("always",),
@@ -212,6 +218,24 @@ EQUIVALENTS = (
         "if links:",
         ("always",),
         "without links the component only takes its own place",
+    ),
+    Equivalent(
+        "_pairs_within",
+        "if others:",
+        ("always",),
+        "there are no pairs in an empty table, however many mentions are looked up in it",
+    ),
+    Equivalent(
+        "_pairs_within",
+        "if first < second:",
+        ("boundary",),
+        "no mention is paired with itself: `consequence` refuses that",
+    ),
+    Equivalent(
+        "_span",
+        "if isinstance(tokens, Span) and 1 <= tokens.start <= tokens.end <= last:",
+        ("never", "boundary 1", "boundary 2", "boundary 3"),
+        "what is below makes the same span again, if these are some of the tokens",
     ),
     Equivalent(
         "explain",
