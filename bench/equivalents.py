@@ -191,6 +191,12 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "_divided",
+        "continue",
+        ("delete",),
+        "all are divided off below, too",
+    ),
+    Equivalent(
+        "_divided",
         "if inside:",
         ("always",),
         "sets without mentions are left out in the end",

@@ -166,7 +166,9 @@ RULES = [["ours.lp", 1, "one"]]
     ],
 )
 def test_what_makes_no_sense_is_refused(forged: dict[str, Any]) -> None:
-    with pytest.raises((InputError, ValueError), match=r"found|as (a rule|the number of a rule|yes or no)|valid"):
+    with pytest.raises(
+        (InputError, ValueError), match=r"found|as (a rule|the number of a rule|yes or no)|valid"
+    ):
         read_derived({"rules": RULES, "partial": False, "derived": [], **forged}, TOKENS)
 
 
