@@ -160,12 +160,6 @@ EQUIVALENTS = (
         "a link that an annotator gave has a price",
     ),
     Equivalent(
-        "mentions",
-        "if self.decisions == Decisions():",
-        ("never",),
-        "signatures are in text order and nothing is excluded",
-    ),
-    Equivalent(
         "later",
         "if not rest:",
         ("never",),
@@ -190,28 +184,22 @@ EQUIVALENTS = (
         "all are divided off otherwise",
     ),
     Equivalent(
-        "_divided",
-        "continue",
-        ("delete",),
-        "all are divided off below, too",
+        "_counted",
+        "if carried:",
+        ("always",),
+        "a digit that no mention has divides nothing",
     ),
     Equivalent(
-        "_divided",
+        "_told_apart",
         "if inside:",
         ("always",),
         "sets without mentions are left out in the end",
     ),
     Equivalent(
-        "_divided",
+        "_told_apart",
         "if inside != some:",
         ("always",),
         "sets without mentions are left out in the end",
-    ),
-    Equivalent(
-        "_divided",
-        "divided[givers] = divided.get(givers, 0) | (some ^ inside)",
-        ("drop-operand 2",),
-        "sets of more givers come first: none is there",
     ),
     Equivalent(
         "connect",
@@ -302,12 +290,6 @@ EQUIVALENTS = (
         "listed = listed or listed_pairs(instance, chain)",
         ("drop-operand 1",),
         "the pairs are the same, only listed again",
-    ),
-    Equivalent(
-        "partial_coverage",
-        "if bytes(MISSED_MARKS) not in bytes(map(own.__contains__, ordered)):",
-        ("never",),
-        "a stretch is a run of these, or a part of one",
     ),
     Equivalent(
         "price",
