@@ -661,9 +661,7 @@ class CuttingPlanes:
         if not self.start.record:
             return
         joins = groups is not None and bool(groups.max() + 1 < narrowed.size)
-        apart = narrowed.forbidden is not self.problem.forbidden and bool(
-            (narrowed.forbidden != self.problem.forbidden).any()
-        )
+        apart = bool((narrowed.forbidden != self.problem.forbidden).any())
         if joins or apart or narrowed.demands != self.problem.demands:
             goal = {"goal": self.threshold + self.step, "joins": joins}
             self.steps.append(goal | inequalities(self.problem, self.names, point))
