@@ -103,6 +103,15 @@ def test_what_is_remembered_takes_no_time_and_is_searched_again_only_for_a_proof
     assert search_split(recorded, late, Start(record=True), remembered=remembered).proof == shown.proof
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_a_warm_start_leads_to_is_not_remembered(seed: int) -> None:
+    """Where a search starts may decide which of several optima it finds."""
+    problem = random_problem(seed, 24)
+    reduced, remembered = split(problem, Watch()), dict[bytes, SearchOutcome]()
+    assert search_split(reduced, Watch(), Start(cuts=first_cuts(problem)), remembered=remembered).proven
+    assert not any(len(piece.nodes) > searching.TINY and piece.key in remembered for piece in reduced.pieces)
+
+
 def test_a_bound_is_lowered_to_a_value_that_clusterings_can_have() -> None:
     problem = Problem(np.array([[0, 6, -3], [6, 0, 9], [-3, 9, 0]]), np.zeros((3, 3), dtype=bool))
     assert [Start(bound=bound).lowered(problem) for bound in (14, 12, 99)] == [12, 12, 15]
