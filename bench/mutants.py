@@ -108,15 +108,6 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{NATIVE}/partition/test_blocks.py",
         f"{NATIVE}/partition/test_overflow.py",
     ),
-    "engines/native/partition/reductions.py": (
-        f"{NATIVE}/partition/test_reductions.py",
-        f"{NATIVE}/partition/test_shrinking.py",
-        f"{NATIVE}/partition/test_blocks.py",
-        f"{NATIVE}/partition/test_overflow.py",
-        f"{NATIVE}/partition/test_cores.py::test_a_crowd_leaves_nothing_to_search",
-        f"{NATIVE}/partition/test_proofs.py::test_small_problems",
-        f"{NATIVE}/partition/test_proofs.py::test_lists_of_pairs",
-    ),
     "engines/native/state.py": (f"{NATIVE}/test_state.py", f"{NATIVE}/test_flip_prices.py"),
     "engines/native/partition/lp.py": (
         f"{NATIVE}/partition/test_lp_checks.py",
