@@ -370,6 +370,12 @@ EQUIVALENTS = (
         "where exactly half is reached, the r of this node and of the next give the same",
     ),
     Equivalent(
+        "program_of",
+        "if problem.demands:",
+        ("always",),
+        "where there are no demands, there are no partners, shared links, ties and rows of their own to add",
+    ),
+    Equivalent(
         "_others",
         "assert gain is not None",
         ("always",),

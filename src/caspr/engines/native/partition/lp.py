@@ -318,7 +318,7 @@ def _mark_pairs(marked: Bools, problem: Problem, cuts: Cuts) -> None:
     for sides in cuts.two_partitions:
         nodes = [*sides[0], *sides[1]]
         marked[np.ix_(nodes, nodes)] = True
-    for first, second in _around(cuts.pentagons) if cuts.pentagons else ():
+    for first, second in _around(cuts.pentagons):
         marked[first, second] = True
     for demand in problem.demands:
         marked[demand.home, list(demand.partners)] = True
@@ -333,8 +333,6 @@ def _plain(cuts: Cuts) -> Cuts:
 
 def _joined_rows(blocks: Sequence[Rows]) -> Rows:
     """Write blocks of rows one below the other."""
-    if len(blocks) == 1:
-        return blocks[0]
     ends = np.cumsum([0, *(block.starts[-1] for block in blocks)])
     return Rows(
         np.concatenate([[0], *(end + block.starts[1:] for end, block in zip(ends, blocks, strict=False))]),
