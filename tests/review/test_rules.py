@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from caspr import read
-from caspr.errors import ContradictionError, InputError
+from caspr.errors import InputError
 from caspr.review.operations.context import worded
+from caspr.review.session import open_review
 from caspr.review.solver import Solver
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decision, Statement, StatementKind
 from caspr.task.own_rules import RuleFile
 from caspr.task.settings import Settings, change
@@ -43,6 +45,19 @@ def test_costs_of_rules_are_shown() -> None:
     assert Span(1, 1) not in alone.chain_of
 
 
-def test_rules_about_the_solution_are_refused() -> None:
-    with pytest.raises(InputError, match="the review page solves after each click"):
-        solver(":- resultchain(_).")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (":- resultchain(_).", "the review page solves after each click"),
+        ("forbid(M1,M2) :- text(M1,_).", r"ours.lp:1: .*unsafe"),
+        (f'{TEXT} require(M1,M2) :- text(M1,"John"), text(M2,"a musician").', "rules contradict each other"),
+    ],
+)
+def test_rules_that_cannot_be_used_are_refused_before_there_is_a_page(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    review = tmp_path / "review.conll"
+    review.write_text(solver("").without_result(), encoding="utf-8")
+    rules = RuleFile("ours.lp", text)
+    with pytest.raises((InputError, ContradictionError), match=message):
+        open_review(review, lambda settings: change(settings, {"rules": rules}))

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from caspr.adjudication import adjudicate_document
-from caspr.errors import ContradictionError, InputError, OutputError
+from caspr.errors import InputError, OutputError
 from caspr.formats import review_file
 from caspr.review import documents
 from caspr.review.operations import OperationError
 from caspr.review.session import ReviewSession, StaleError, Store, open_annotations
+from caspr.task.contradictions import ContradictionError
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
 from caspr.task.stored_settings import read_settings

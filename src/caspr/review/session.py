@@ -26,7 +26,7 @@ from threading import Condition, Event, RLock, Thread
 from typing import Any
 
 from caspr.adjudication import by_document
-from caspr.errors import CasprError, ContradictionError, InputError
+from caspr.errors import CasprError, InputError
 from caspr.formats import review_file
 from caspr.formats.sources import read_files
 from caspr.result import GOLD
@@ -52,6 +52,7 @@ from caspr.storage import (
     stamp_of,
     write_unless_changed,
 )
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Authorship, utc
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
@@ -246,7 +247,7 @@ class ReviewSession:
 
     @classmethod
     def open(cls, store: Store, change_settings: ChangeSettings) -> "ReviewSession":
-        """Read a review file; refuse decisions that contradict each other."""
+        """Read a review file; refuse decisions and rules that contradict each other, and unusable rules."""
         record, data = Record.beside(store.path), store.read()
         documents = read_documents(data, store.path, change_settings, saved=store.saved(), record=record)
         record.drop_unwritten({document.title: document.text for document in documents})

@@ -12,16 +12,18 @@ from caspr.adjudication import adjudicate_document, prepare
 from caspr.engines.asp import grounding
 from caspr.engines.asp.grounding import derive, refuse_forged
 from caspr.engines.asp.rule_files import VOCABULARY, parse_rules
-from caspr.engines.native.prove import prove_optimal
-from caspr.errors import ContradictionError, EngineError, InputError, LimitError
+from caspr.engines.native.proof_writer import prove_optimal
+from caspr.errors import EngineError, InputError, LimitError
 from caspr.proof.verify import verify
+from caspr.task.contradictions import ContradictionError
+from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.own_rules import LIBRARY, DerivedRules, RuleFile, read_derived, write_derived
 from caspr.task.settings import Settings, change
 from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
-from tests.instances import paper_annotations
+from tests.instances import paper_annotations, random_statements
 from tests.sweeps import some
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -138,6 +140,7 @@ REFUSED = {
     "p(M) ; q(M) :- text(M,_).": "ours.lp:1: found a head with a choice",
     "forbid(M1,M2 :- text(M1,_).": "ours.lp:1:14-16: error: syntax error.*is a comma or a full stop missing",
     'forbid_mention(M) :- text(M,"4")': "unexpected EOF: does the last rule end with a full stop",
+    'forbid_mention(M) :- text(M,"x), text(M,"y").': "ours.lp:1:.*is a double quote missing",
     "forbid_mention(M) :- text(M,'x y').": "words of the text stand between double quotes",
     'forbid(M1,M2) :- text(M1,"4").': "ours.lp:1: error: unsafe variables in: .*'M2' is unsafe",
     "forbid(M) :- text(M,_).": "ours.lp:1: found forbid/1, expected forbid with 2 arguments",
@@ -316,34 +319,59 @@ MORE_RULES = (
 )
 
 
-def test_engines_agree_on_rules_about_mentions_with_variants() -> None:
+def some_settings(rng: random.Random) -> Settings:
+    """Ask for variants under rules of every kind, any objective, weights and coverage."""
+    rules = RuleFile("ours.lp", "\n".join(rng.sample(RULES + MORE_RULES, rng.randint(1, 4))))
+    return change(
+        Settings(),
+        {
+            "rules": rules,
+            "variants": True,
+            "objective": rng.choice(["v", "va", "u", "ua"]),
+            "weight": rng.choice([None, {"anna": 2}, {"ben": 0.5, "carla": 3}]),
+            "coverage": rng.choice([None, None, "marks"]),
+            "singletons": rng.choice(["drop", "vote"]),
+            "nested": rng.choice(["vote", "never", "always"]),
+        },
+    )
+
+
+def some_decisions(rng: random.Random, annotations: list[Annotation]) -> Decisions:
+    spans = sorted({span for annotation in annotations for span in annotation.mentions})
+    return Decisions.of(statements=random_statements(rng, spans) if spans and rng.random() < 0.5 else ())
+
+
+@pytest.mark.parametrize("block", range(40))
+def test_engines_agree_on_rules_with_variants_decisions_weights_and_coverage(block: int) -> None:
     """Rules ask about the boundaries that were chosen; all that is derived is about these."""
-    grouped = ruled = 0
-    for seed in some(range(200), 30):
+    grouped = ruled = decided = 0
+    for seed in range(25 * block, 25 * block + 25):
         rng = random.Random(seed)
-        annotations = ragged(rng)
-        file = RuleFile("ours.lp", "\n".join(rng.sample(RULES + MORE_RULES, rng.randint(1, 4))))
-        base = change(
-            Settings(), {"rules": file, "variants": True, "objective": rng.choice(["v", "va", "u", "ua"])}
-        )
+        annotations, base = ragged(rng), some_settings(rng)
+        decisions = some_decisions(rng, annotations)
         try:
-            truth = adjudicate_document(annotations, settings=change(base, {"engine": "brute"}))
+            truth = adjudicate_document(annotations, decisions, change(base, {"engine": "brute"}))
         except ContradictionError:
             continue
         for engine, encoding in (("native", "mm"), ("clingo", "mm"), ("clingo", "cm")):
             settings = change(base, {"engine": engine, "encoding": encoding})
             settings = replace(settings, limits=Limits(certificate=engine == "native"))
-            result = adjudicate_document(annotations, settings=settings)
+            result = adjudicate_document(annotations, decisions, settings)
             assert (result.value, result.status) == (truth.value, "optimal"), (seed, engine, encoding)
             assert result.solution.partitions == truth.solution.partitions, (seed, engine, encoding)
             if engine == "native":
                 proof = prove_optimal(result.instance, result.solution, Limits())
                 assert verify(proof, result.instance) == truth.value, seed
-        grouped += bool(truth.given and truth.given.variants.groups)
+        refuse_forged(truth.instance, base.rules)
         derived = truth.instance.rules.consequences
-        ruled += bool(derived)
+        if derived:
+            with pytest.raises(EngineError, match="also derives"):
+                refuse_forged(truth.instance.under(DerivedRules(derived[1:])), base.rules)
         assert all(set(truth.instance.votes.marks).issuperset(one.mentions) for one in derived), seed
-    assert grouped > 10 and ruled > 10, "most of these documents have both"
+        grouped += bool(truth.given and truth.given.variants.groups)
+        ruled += bool(derived)
+        decided += bool(decisions.statements)
+    assert min(grouped, ruled, decided) > 2, "most of these documents have all of it"
 
 
 def test_what_rules_do_not_derive_is_found_out() -> None:

@@ -144,6 +144,8 @@ def _parse(file: RuleFile) -> Iterator[ParsedRule]:
 def _as_in_file(file: RuleFile, message: str) -> str:
     """Name the file and the line in clingo's message, and what is forgotten most often."""
     words = f"{file.name}:" + " ".join(_PLACE.sub(r"\1:", message).split())
+    if 'unexpected "' in words:
+        return f"{words}: is a double quote missing?"
     if "unexpected EOF" in words:
         return f"{words}: does the last rule end with a full stop?"
     if "syntax error" in words and "'" in file.text:

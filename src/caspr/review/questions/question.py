@@ -140,7 +140,7 @@ def _best_earlier(
     """Return the earlier mention that all link with one, else that most do, the nearest of them.
 
     `last` has the last mention of each kind, the nearest last. Where all annotators saw the whole text,
-    no more can link a mention than linked it at all, so that the nearest with so many votes is the best.
+    no more can link a mention than linked it at all, so that the nearest with that many votes is the best.
     """
     most = len({annotator for annotator, _ in signature.chains})
     best, best_rank = None, (False, -1)

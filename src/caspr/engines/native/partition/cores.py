@@ -68,9 +68,9 @@ from caspr.engines.native.partition.watch import Watch
 LEAST = 3
 """Fewer nodes are no core: two are near-twins."""
 SHARE, SPARSE = 2, 16
-"""One in this many of the nodes that do not hold is dropped at a time, the worst.
+"""One in SHARE of the nodes that do not hold is dropped at a time, the worst.
 
-All are, where they are not more than one in so many of the whole set.
+All are, where they are at most one in SPARSE of the whole set.
 """
 FINE = 256
 """The weights of nodes are whole numbers, on average this."""
@@ -192,7 +192,7 @@ def _is_safe(size: int, mass: int) -> bool:
 
 
 def _in_blocks(counts: Ints) -> Iterator[slice]:
-    """Divide nodes with so many entries each so that a block does not take much memory."""
+    """Divide nodes into blocks that do not take much memory, by how many entries each node has."""
     total = np.cumsum(counts)
     start = 0
     while start < len(counts):

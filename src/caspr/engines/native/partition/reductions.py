@@ -86,7 +86,7 @@ from caspr.engines.native.partition.watch import ExpiredError, Watch, checked
 
 BLOCKS = 16
 """How many blocks of nodes the quick test for near-twins adds up gains over."""
-SMALL = 60
+TOO_FEW_FOR_BLOCKS = 60
 """In problems up to this size, that test is not worth its time."""
 AT_ONCE = 1 << 21
 """How many gains are compared between two looks at the clock."""
@@ -363,7 +363,7 @@ def near_twins(problem: Problem, best: Ints, watch: Watch | None = None) -> Bool
 def _likely_twins(gains: Ints, watch: Watch) -> tuple[Labels, Labels]:
     """Return the pairs that sums over blocks of nodes do not exclude."""
     size = len(gains)
-    if size <= SMALL:
+    if size <= TOO_FEW_FOR_BLOCKS:
         # One block of all nodes excludes enough.
         u, v = np.nonzero(np.triu(gains > 0, 1))
         sums = np.maximum(gains, 0).sum(axis=1)
@@ -476,9 +476,14 @@ class Trials:
     weights: Ints
     """a, b, p, x, y of each, one row for each pair."""
 
-    def chosen(self, which: Labels | Bools) -> "Trials":
+    def chosen(self, which: Labels | Bools | slice) -> "Trials":
         """Keep some of them."""
         return Trials(self.u[which], self.v[which], self.weights[which])
+
+    def with_more(self, others: "Trials") -> "Trials":
+        """Return these and others."""
+        pairs = (np.append(self.u, others.u), np.append(self.v, others.v))
+        return Trials(*pairs, np.concatenate([self.weights, others.weights]))
 
 
 def shrink(
@@ -578,14 +583,45 @@ def _whole_components(problem: SparseProblem, watch: Watch) -> tuple[Labels, Lab
 
 
 def _together(problem: SparseProblem, watch: Watch, *, ties: bool) -> Trials:
-    """Return pairs that every optimum puts together."""
+    """Return pairs that every optimum puts together: enough of them to connect all that are found.
+
+    Twins make many pairs, of which few are needed. So every node is tried with one other first, then with a
+    second one, and pairs that are connected by then are not tried.
+    """
     trials = _trials(problem, watch)
-    home = problem.components(ties=ties)
+    trials = trials.chosen(_by_turns(trials.v))
+    home, groups = problem.components(ties=ties), np.arange(problem.size)
+    beside = Beside(problem, watch) if problem.common is None and len(trials.u) else None
+    found, batch = trials.chosen(slice(0)), problem.size
+    while len(trials.u) and 4 * len(found.u) < problem.size:
+        sure = _sure(problem, trials.chosen(slice(batch)), home, beside, watch)
+        if len(sure.u):
+            found = found.with_more(sure)
+            groups = joined(problem.size, found.u, found.v)
+        trials = trials.chosen(slice(batch, None))
+        trials = trials.chosen(groups[trials.u] != groups[trials.v])
+        batch *= 2
+    return found
+
+
+def _by_turns(nodes: Labels) -> Labels:
+    """Order positions such that those where nodes stand for the first time come first, then the second."""
+    order = np.argsort(nodes, kind="stable")
+    starts = np.cumsum(np.bincount(nodes)) - np.bincount(nodes)
+    turn = np.empty(len(nodes), dtype=np.intp)
+    turn[order] = np.arange(len(nodes)) - starts[nodes[order]]
+    return np.argsort(turn, kind="stable")
+
+
+def _sure(
+    problem: SparseProblem, trials: Trials, home: Labels, beside: Beside | None, watch: Watch
+) -> Trials:
+    """Return the pairs whose gain outweighs all that could be lost."""
     spare = _spare_listed(problem, trials, home, None, watch)
     trials = trials.chosen(spare > 0)
-    if problem.common is None and len(trials.u):
+    if beside is not None:
         # So far, sending nodes off was counted at the least it can cost; only here is it computed.
-        spare = _spare_listed(problem, trials, home, Beside(problem, watch), watch)
+        spare = _spare_listed(problem, trials, home, beside, watch)
         trials = trials.chosen(spare > 0)
     return trials
 

@@ -313,7 +313,7 @@ def _exhausted(problem: Problem, floor: int) -> SearchOutcome:
         optima = enumerate_optima(problem)
         assert optima is not None  # all nodes alone reach the floor of 0
         return SearchOutcome(optima.first, optima.value, optima.value, floor, proof=TRIED)
-    walk = Walk(problem, NO_FLOOR, None, None)
+    walk = Walk(problem, NO_FLOOR, None)
     best, value = np.arange(problem.size), UNMET
     for _, clustering in walk.clusterings():
         labels = np.array(clustering, dtype=np.intp)
