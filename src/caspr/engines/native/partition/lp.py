@@ -326,8 +326,6 @@ def _mark_pairs(marked: Bools, problem: Problem, cuts: Cuts) -> None:
 
 def _plain(cuts: Cuts) -> Cuts:
     """Return partner stars without what sharpens them."""
-    if not cuts.partner_stars:
-        return NO_CUTS
     return Cuts(NO_CUTS.triangles, tuple(star for _, star in cuts.partner_stars), NO_CUTS.weights)
 
 
@@ -367,8 +365,7 @@ def _stars(cuts: Cuts, numbers: Labels) -> Rows:
 
 def _others(cuts: Cuts, numbers: Labels) -> Iterator[Rows]:
     """Write two-partitions and pentagons as sparse rows; forbidden pairs have no column."""
-    rings = (_around(cuts.pentagons),) if cuts.pentagons else ()
-    for added, taken in (*map(_across, cuts.two_partitions), *rings):
+    for added, taken in (*map(_across, cuts.two_partitions), _around(cuts.pentagons)):
         entries = np.concatenate([numbers[added], numbers[taken]], axis=1)
         sign = np.repeat(np.array([1, -1], dtype=np.int64), [added[0].shape[1], taken[0].shape[1]])
         present = entries >= 0
