@@ -432,7 +432,7 @@ def _ties(
         tied += [(number, rank) for rank in outside]
         smaller += [begin + rank for rank in outside]
         larger += [pairs[rank] for rank in outside]
-    for number, demand in enumerate(problem.demands) if links else ():
+    for number, demand in enumerate(problem.demands):
         shared = [rank for rank, link in enumerate(demand.links) if link in links]
         tied += [(number, rank) for rank in shared]
         smaller += [int(begins[number]) + rank for rank in shared]
