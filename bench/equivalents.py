@@ -131,6 +131,12 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "join_all",
+        "near = set.intersection(*listed) if self.common is None else set.union(*listed)",
+        ("never",),
+        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
+    ),
+    Equivalent(
+        "join_all",
         "inside = sum(self.gain(u, v) or 0 for u, v in combinations(nodes, 2))",
         ("drop-operand 2",),
         "it is for the type checker; a core with a forbidden pair was refused before",

@@ -103,11 +103,6 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{NATIVE}/partition/test_proofs.py::test_demands",
         f"{NATIVE}/partition/test_search.py",
     ),
-    "engines/native/partition/cores.py": (
-        f"{NATIVE}/partition/test_cores.py",
-        f"{NATIVE}/partition/test_blocks.py",
-        f"{NATIVE}/partition/test_overflow.py",
-    ),
     "engines/native/state.py": (f"{NATIVE}/test_state.py", f"{NATIVE}/test_flip_prices.py"),
     "engines/native/partition/lp.py": (
         f"{NATIVE}/partition/test_lp_checks.py",
