@@ -39,12 +39,17 @@ STEERING = (
         frozenset(
             {
                 "_beginning",
+                "_count",
+                "_cut_off",
                 "_effort",
+                "_gap",
                 "_is_worth_rounding",
                 "_kept",
                 "_look_between",
+                "_next",
                 "_pace",
                 "_progress",
+                "_round",
                 "_tolerance",
                 "_tried_harder",
                 "_violated",
