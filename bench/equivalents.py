@@ -38,6 +38,7 @@ STEERING = (
         "engines/native/partition/search.py",
         frozenset(
             {
+                "_begin",
                 "_beginning",
                 "_count",
                 "_cut_off",
