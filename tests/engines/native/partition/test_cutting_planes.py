@@ -1,16 +1,19 @@
 """The rounds of the loop, one by one: what a relaxation leads to, and what is kept from round to round."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from caspr.engines.native.partition import search as searching
-from caspr.engines.native.partition.lp import Point, decided, relax
+from caspr.engines.native.partition.cuts import NO_CUTS
+from caspr.engines.native.partition.lp import Point, bound_from, decided, relax
 from caspr.engines.native.partition.outcome import COLD, Start
-from caspr.engines.native.partition.problem import Bools, Problem
+from caspr.engines.native.partition.problem import Bools, Demand, Labels, Problem
 from caspr.engines.native.partition.search import CuttingPlanes, fix_in_all_optima
 from caspr.engines.native.partition.watch import Watch
+from caspr.task.solution import Stop
 from tests.engines.native.partition.random_problems import random_problem
 
 
@@ -31,16 +34,23 @@ def relaxed(monkeypatch: pytest.MonkeyPatch) -> list[Point | None]:
     return points
 
 
-def test_a_point_that_is_a_clustering_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two clusters of four that gain 2 for each pair inside, and lose 1 for each between them."""
-    same = np.arange(8) // 4
-    gains = np.where(same[:, None] == same[None, :], 2, -1)
+SAME = np.arange(8) // 4
+
+
+def two_clusters(*demands: Demand) -> Problem:
+    """Make a problem of two clusters of four: pairs inside gain 2, others lose 1; 0 and 7 are forbidden."""
+    gains = np.where(SAME[:, None] == SAME[None, :], 2, -1)
     np.fill_diagonal(gains, 0)
-    problem = Problem(gains, np.zeros((8, 8), dtype=bool))
+    forbidden = np.zeros((8, 8), dtype=bool)
+    forbidden[0, 7] = forbidden[7, 0] = True
+    return Problem(np.where(forbidden, 0, gains), forbidden, demands)
+
+
+def test_a_point_that_is_a_clustering_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "search", never)
     monkeypatch.setattr(searching, "decided", never)
-    outcome = CuttingPlanes(problem, Watch(), COLD).run(np.arange(8))
-    assert outcome.labels.tolist() == same.tolist()
+    outcome = CuttingPlanes(two_clusters(), Watch(), COLD).run(np.arange(8))
+    assert outcome.labels.tolist() == SAME.tolist()
     assert outcome.value == outcome.bound == 24
 
 
@@ -88,3 +98,64 @@ def test_without_time_nothing_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "relax", lambda *_, **__: None)
     fixed = fix_in_all_optima(random_problem(0, 24), 0, Watch())
     assert not fixed.together.any() and not fixed.apart.any()
+
+
+def test_what_a_search_begins_with_stands_where_no_time_is_left() -> None:
+    outcome = CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), COLD).run(SAME)
+    assert (outcome.labels.tolist(), outcome.value) == (SAME.tolist(), 24)
+    late = CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), COLD).run(np.arange(8))
+    assert (late.value, late.bound) == (0, 24)
+    known = CuttingPlanes(two_clusters(), Watch(), Start(floor=24, bound=10)).run(SAME)
+    assert (known.value, known.bound) == (24, 24)
+
+
+def test_only_better_bounds_are_reported_and_none_below_the_threshold() -> None:
+    bounds = list[int]()
+    planes = CuttingPlanes(two_clusters(), Watch(), Start(floor=5, on_bound=bounds.append))
+    for bound in (25, 24, 20, 20, 21, 3):
+        planes.lower(bound)
+    assert (bounds, planes.best.bound) == ([20, 5], 3)
+
+
+def test_only_better_clusterings_are_kept_and_those_above_the_floor_reported() -> None:
+    reported, alone = list[int](), np.arange(8)
+    start = Start(floor=2, on_found=lambda labels, value: reported.append(value))
+    planes = CuttingPlanes(two_clusters(), Watch(), start)
+    pair, triple = np.where(alone == 1, 0, alone), np.where(alone < 3, 0, alone)
+    kept = []
+    for labels in (None, np.zeros(8, dtype=np.intp), alone, pair, triple, pair, triple, SAME):
+        planes._offer(labels)
+        kept.append(planes.best.value)
+    assert kept == [0, 0, 0, 2, 6, 6, 6, 24]
+    assert reported == [6, 24]
+    assert planes.best.labels is SAME
+
+
+def test_a_relaxation_is_shown_only_if_it_says_more_than_those_before() -> None:
+    problem = two_clusters()
+    planes, nothing = CuttingPlanes(problem, Watch(), COLD), bound_from(problem, NO_CUTS)
+    planes._show(nothing)
+    assert planes.lowest is None
+    for less in (1, 1, 0):
+        planes._show(replace(nothing, scaled=nothing.scaled - (less << nothing.shift)))
+    assert planes.lowest is not None
+    assert planes.shown == planes.lowest[1].bound(1) == 23
+
+
+def test_only_what_a_point_fixes_is_noted_and_only_for_a_proof() -> None:
+    demand = Demand(0, 0, (1, 2), (0, 0), ((0, 1), (0, 2)))
+    problem, alone = two_clusters(demand), np.arange(8)
+    narrowed = problem.separate((alone[:, None] == 3) & (alone == 4) | (alone[:, None] == 4) & (alone == 3))
+    fewer = replace(problem, demands=(replace(demand, partners=(1,), costs=(0,), links=((0, 1),)),))
+    point = bound_from(problem, NO_CUTS)
+
+    def noted(narrowed: Problem, groups: Labels | None = None, *, record: bool = True) -> list[Any]:
+        planes = CuttingPlanes(problem, Watch(), Start(floor=6, record=record))
+        planes._note(point, narrowed, groups)
+        return [(step["goal"], step["joins"]) for step in planes.steps]
+
+    assert noted(problem) == noted(problem, alone) == noted(narrowed, SAME, record=False) == []
+    assert noted(problem, SAME) == [(7, True)]
+    for changed in (narrowed, fewer):
+        assert noted(changed) == noted(changed, alone) == [(7, False)]
+        assert noted(changed, SAME) == [(7, True)]
