@@ -61,6 +61,30 @@ def test_no_point_and_no_bound_that_holds_hides_the_optimum(seed: int) -> None:
 
 
 @pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bound_of_all_pieces_holds_and_stays_below_their_ceiling_whatever_the_floor(seed: int) -> None:
+    problem = beside(random_problem(seed, 6), random_problem(seed + 1000, 5))
+    value, ceiling = optimum(problem), split(problem, Watch()).ceiling
+    for floor in (value, value + 1, value + 2, value + 3, value + 100):
+        outcome = search(problem, Watch(), Start(floor=floor))
+        assert value <= outcome.bound <= ceiling, floor
+
+
+def test_the_cuts_of_all_pieces_are_expressed_in_the_nodes_of_the_whole() -> None:
+    one, other = random_problem(0, 24), random_problem(1, 24)
+    reduced = split(beside(one, other), Watch())
+    large = [piece for piece in reduced.pieces if len(piece.nodes) > searching.TINY]
+    cuts = search_split(reduced, Watch()).cuts
+    used = {*cuts.triangles.ravel().tolist(), *(node for star in cuts.stars for node in star)}
+    assert len(large) > 1
+    for piece in large:
+        own = {*reduced.firsts[piece.nodes].tolist()}
+        assert used & own
+        used -= own
+    assert not used
+
+
+@pytest.mark.usefixtures("without_heuristics")
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_remembered_of_a_piece_is_its_optimum_whatever_bound_and_floor_the_whole_had(
     seed: int,
