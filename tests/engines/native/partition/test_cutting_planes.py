@@ -11,7 +11,7 @@ from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.lp import Point, bound_from, decided, relax
 from caspr.engines.native.partition.outcome import COLD, Start
 from caspr.engines.native.partition.problem import Bools, Demand, Labels, Problem
-from caspr.engines.native.partition.search import CuttingPlanes, fix_in_all_optima
+from caspr.engines.native.partition.search import CuttingPlanes, first_cuts, fix_in_all_optima
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
 from tests.engines.native.partition.random_problems import random_problem
@@ -98,6 +98,14 @@ def test_without_time_nothing_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "relax", lambda *_, **__: None)
     fixed = fix_in_all_optima(random_problem(0, 24), 0, Watch())
     assert not fixed.together.any() and not fixed.apart.any()
+
+
+def test_the_first_relaxation_has_the_most_obvious_cuts(relaxed: list[Point | None]) -> None:
+    problem = random_problem(0, 24)
+    CuttingPlanes(problem, Watch(), COLD).run(np.arange(24))
+    obvious = first_cuts(problem)
+    assert relaxed[0] is not None
+    assert len(obvious) == len(relaxed[0].cuts) == len(relaxed[0].cuts | obvious) > 0
 
 
 def test_what_a_search_begins_with_stands_where_no_time_is_left() -> None:

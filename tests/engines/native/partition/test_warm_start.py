@@ -70,6 +70,19 @@ def test_the_bound_of_all_pieces_holds_and_stays_below_their_ceiling_whatever_th
         assert value <= outcome.bound <= ceiling, floor
 
 
+def test_pieces_that_do_not_exceed_their_floors_leave_the_whole_at_its_floor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        searching,
+        "_searched",
+        lambda problem, watch, start: SearchOutcome(np.arange(problem.size), 0, 0, start.floor),
+    )
+    reduced = split(beside(random_problem(0, 24), random_problem(1, 24)), Watch())
+    outcome = search_split(reduced, Watch(), Start(floor=reduced.ceiling - 3))
+    assert len(reduced.pieces) > 1 and outcome.bound == reduced.ceiling - 3
+
+
 def test_the_cuts_of_all_pieces_are_expressed_in_the_nodes_of_the_whole() -> None:
     one, other = random_problem(0, 24), random_problem(1, 24)
     reduced = split(beside(one, other), Watch())
@@ -194,3 +207,18 @@ def test_branches_begin_at_the_point_and_bound_above_them(
     for size, start in below:
         assert start.near is not None and start.near.x.shape == (size, size)
         assert start.bound is not None
+
+
+def test_a_known_clustering_that_is_not_allowed_counts_as_all_alone() -> None:
+    problem = beside(random_problem(0, 24), random_problem(1, 24))
+    together, reduced, values = np.zeros(problem.size, dtype=np.intp), split(problem, Watch()), list[int]()
+
+    def found(labels: Labels, value: int) -> None:
+        assert problem.value(labels) == value
+        values.append(value)
+
+    large = [piece.problem for piece in reduced.pieces if len(piece.nodes) > searching.TINY]
+    assert len(large) > 1
+    assert all(piece.value(np.zeros(piece.size, dtype=np.intp)) is None for piece in large)
+    outcome = search_split(reduced, Watch(), Start(known=together, on_found=found))
+    assert values[0] < outcome.value == values[-1]
