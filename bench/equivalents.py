@@ -44,6 +44,7 @@ STEERING = (
                 "_cut_off",
                 "_effort",
                 "_gap",
+                "_goes_on",
                 "_is_worth_rounding",
                 "_kept",
                 "_look_between",

@@ -94,10 +94,12 @@ def test_what_is_fixed_in_a_round_is_fixed_in_the_end(seed: int, monkeypatch: py
     assert np.array_equal(fixed.apart, np.any([other for _, other in rounds], axis=0))
 
 
-def test_without_time_nothing_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_time_for_a_relaxation_nothing_is_fixed_or_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "relax", lambda *_, **__: None)
     fixed = fix_in_all_optima(random_problem(0, 24), 0, Watch())
     assert not fixed.together.any() and not fixed.apart.any()
+    outcome = CuttingPlanes(two_clusters(), Watch(), COLD).run(np.arange(8))
+    assert (outcome.value, outcome.bound) == (0, 24)
 
 
 def test_the_first_relaxation_has_the_most_obvious_cuts(relaxed: list[Point | None]) -> None:

@@ -391,6 +391,11 @@ class CuttingPlanes:
         """Whether nothing better is left to find; if a proof is wanted, also by what is shown here."""
         return (self.shown if self.start.record else self.best.bound) <= self.threshold
 
+    @property
+    def _goes_on(self) -> bool:
+        """Whether something better may be left to find, and there is time."""
+        return not self.closed and not self.watch.expired()
+
     def lower(self, bound: int) -> None:
         """Keep a bound, if it is better, and report it."""
         if bound < self.best.bound:
@@ -427,7 +432,7 @@ class CuttingPlanes:
         fixing left no clustering   so does what was fixed
         `_next` says so             leave it, or start again on smaller problems
         """
-        while not self.closed and not self.watch.expired():
+        while self._goes_on:
             point = self._relaxed()
             if point is None or self.closed:
                 break
@@ -478,7 +483,7 @@ class CuttingPlanes:
         self._begin()
         together, apart = np.zeros_like(self.problem.forbidden), np.zeros_like(self.problem.forbidden)
         found = True
-        while found and not self.stalled and not self.closed and not self.watch.expired():
+        while found and not self.stalled and self._goes_on:
             point = self._relaxed()
             if point is None:
                 break
