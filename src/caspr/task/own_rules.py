@@ -71,6 +71,12 @@ class Effect(StrEnum):
         """How many arguments its predicate has."""
         return self.mentions + self.costs
 
+    @property
+    def written(self) -> str:
+        """How one writes it: `together_cost(M1,M2,W)`."""
+        arguments = ["M"] if self.mentions == 1 else ["M1", "M2"]
+        return f"{self.value}({','.join(arguments + ['W'] * self.costs)})"
+
 
 _KINDS = {
     Effect.FORBID: StatementKind.APART,
