@@ -358,7 +358,8 @@ def by_document(
     if not shared:
         titles = sorted({group[0].document.title for group in groups.values()})
         raise InputError(
-            "no document is in the files of two annotators; it needs the same name in their files: "
+            "these are files of different texts: no text is in the files of two annotators, and a text needs "
+            "the same name in all files: "
             + ", ".join(f"'{title}'" for title in titles[:5])
             + _differ_only_in_case(titles)
         )

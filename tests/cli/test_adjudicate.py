@@ -105,10 +105,10 @@ def test_singletons_vote(caspr: Caller, tmp_path: Path) -> None:
     assert column(voted.out) == ["(1)", "(1)", "(2)", "-"]
     decided = caspr("adjudicate", *files)
     assert decided.out == voted.out
-    assert "kept where votes favour it, since 2 of 3 annotators marked chains of one" in decided.err
+    assert "kept where votes favour it, since 2 of 3 annotators regularly marked chains of one" in decided.err
     others = [make(tmp_path / f"{name}.conll", "(1)", "(1)", "-", "-") for name in "de"]
     unmarked = caspr("adjudicate", files[0], *others)
-    assert "dropped, since only 1 of 3 annotators marked chains of one" in unmarked.err
+    assert "dropped, since only 1 of 3 annotators regularly marked chains of one" in unmarked.err
     everything = caspr("adjudicate", *files, "--singletons", "vote", "--objective", "u")
     assert column(everything.out) == ["(1)", "(1)", "(2)", "(3)"]
 

@@ -411,3 +411,36 @@ def test_names_in_files_are_text(desk: Desk) -> None:
         shown = desk.get(page, at=folder).text
         assert "<script>alert" not in shown
         assert "<img" not in shown
+
+
+def test_a_result_that_is_older_than_the_last_answer_is_marked(desk: Desk, tmp_path: Path) -> None:
+    folder = merged(desk)
+    assert desk.post("/export", {"what": "report"}, at=folder).status_code == 200
+    desk.finish(folder)
+    assert "older than your last answer" not in desk.get("/project", at=folder).text
+    [review] = (folder / "documents").glob("*.conll")
+    decision = '# caspr together: 1:1 12:13 by "me" at 2999-01-01T00:00:00Z\n'
+    header, _, rest = review.read_text(encoding="utf-8").partition("\n")
+    review.write_text(f"{header}\n{decision}{rest}", encoding="utf-8")
+    assert "older than your last answer" in desk.get("/project", at=folder).text
+    # A time that is none, as somebody may type it, does no harm.
+    review.write_text(f"{header}\n{decision.replace('2999-01-01T', '2999-99-99T')}{rest}", encoding="utf-8")
+    assert "older than your last answer" not in desk.get("/project", at=folder).text
+
+
+def test_choosing_a_folder_keeps_what_was_typed(desk: Desk, tmp_path: Path) -> None:
+    page = desk.get("/folders", **{"at": tmp_path, "for": "new", "name": "Sara", "source": "x"}).text
+    assert "name=Sara&amp;source=x" in page
+    assert 'value="Sara"' in desk.get("/new", **{"in": tmp_path, "name": "Sara"}).text
+
+
+def test_hints_about_options_are_for_the_terminal_only(desk: Desk, tmp_path: Path) -> None:
+    folder = desk.project()
+    for path in (EXAMPLES / "scene").glob("*.conll"):
+        desk.upload(folder, path.name, path.read_bytes())
+    desk.post("/look", at=folder)
+    desk.finish(folder)
+    page = desk.get("/check", at=folder).text
+    noticed = page[page.index("Also noticed") : page.index("The same in a terminal")]
+    assert "kept separate" in noticed
+    assert "--" not in noticed

@@ -233,8 +233,9 @@ def lost_flags(annotation: Annotation, carried: Collection[Span]) -> Iterator[Fi
 def removed_mentions(annotation: Annotation, count: int) -> Iterator[Finding]:
     """Count the mentions of a file that are removed because they are in no chain, with their attributes."""
     if count:
-        message = f"{times(count, 'mention')} of its file in no chain, not written (see --singletons)"
-        yield note("removed-mentions", message, count=count, where=annotation.annotator)
+        message = f"{times(count, 'mention')} of its file in no chain, not written"
+        option = " (see --singletons)"
+        yield note("removed-mentions", message, count=count, where=annotation.annotator, option=option)
 
 
 def lost_empty(annotation: Annotation, name: str) -> Iterator[Finding]:

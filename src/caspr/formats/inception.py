@@ -461,8 +461,9 @@ def _taken(
         message = f"{times(len(working), 'annotator')} not finished, taken all the same: {_names(working)}"
         findings.append(warning("unfinished", message, count=len(working), where=document))
     elif working:
-        message = f"{times(len(working), 'annotator')} not finished (see --in-progress): {_names(working)}"
-        findings.append(warning("unfinished", message, count=len(working), where=document))
+        message = f"{times(len(working), 'annotator')} not finished: {_names(working)}"
+        option = " (see --in-progress)"
+        findings.append(warning("unfinished", message, count=len(working), where=document, option=option))
     others = [file for file in stored if file not in finished and file not in working]
     if others:
         message = f"{times(len(others), 'annotator')} with state new or ignore left out: {_names(others)}"

@@ -163,7 +163,7 @@ EXPORTS: Sequence[Export] = (
     Export(
         "methods-latex",
         "The same for LaTeX",
-        "The paragraph as LaTeX; the BibTeX entries are on the page about citing in CaspR's docs.",
+        "The paragraph as LaTeX, with the BibTeX entries of what it cites.",
         "Writing the paragraph",
         ("report", "WORK", "--methods", "-o", "RESULTS/methods.tex"),
     ),

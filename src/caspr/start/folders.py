@@ -145,7 +145,10 @@ def new_folder(parent: Path, name: str) -> Path:
     """Make the folder of a new project; one that is there already must be empty."""
     plain = " ".join(name.split())
     if not plain or plain.startswith(".") or "/" in plain or "\\" in plain or portable_name(plain) != plain:
-        raise InputError("Give the project a name that a folder can have, such as Sara or my_project.")
+        raise InputError(
+            'No folder can have this name on every computer. Leave out / \\ : * ? " < > | and a full stop at '
+            "its beginning or end; names such as Sara or my_project will do."
+        )
     folder = parent / plain
     try:
         folder.mkdir(exist_ok=True)

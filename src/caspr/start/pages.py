@@ -8,6 +8,7 @@ starts a job for its folder and leads to the page that shows how far it is.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import resources
 from json import loads
@@ -31,7 +32,7 @@ from caspr.review.exports import REPORT_POLICY
 from caspr.review.project.project import ProjectRow, first_row
 from caspr.review.server.guard import Address, Guard, Keys
 from caspr.review.server.presence import ALIVE, Presence
-from caspr.review.server.responses import body_of, person
+from caspr.review.server.responses import FORMAT_NAMES, body_of, person
 from caspr.start.draft import COPIES, EXPORTS, NAME, Draft, results_of
 from caspr.start.folders import (
     Folders,
@@ -66,6 +67,8 @@ LABELS = {
 }
 """What the results are, by the name of the file or of its folder, in the order in which they are shown."""
 _SHOWN_TYPES = (".html", ".txt", ".tex")
+_KEPT = ("project", "name", "source")
+"""What the list of folders hands on to the page that asked for a folder."""
 
 
 @lru_cache(maxsize=1)
@@ -137,9 +140,9 @@ class StartPages:
             parent = self.folders.allowed(str(folder.parent)) if folder.parent != folder else None
         except InputError:
             parent = None
-        project = request.query_params.get("project", "")
+        kept = {name: request.query_params[name] for name in _KEPT if name in request.query_params}
         shown = {"folder": folder, "entries": inside, "parent": parent, "purpose": purpose}
-        return self.page(request, "folders.html", **shown, project=project)
+        return self.page(request, "folders.html", **shown, kept=kept)
 
     async def open(self, request: Request) -> Response:
         """Open what the user typed."""
@@ -158,8 +161,8 @@ class StartPages:
     async def ask_new(self, request: Request) -> Response:
         """Ask for the name and the place of a new project."""
         place = self.folders.allowed(request.query_params.get("in", str(self.folders.start)))
-        source = request.query_params.get("source", "")
-        return self.page(request, "new.html", place=place, source=source)
+        kept = {name: request.query_params.get(name, "") for name in ("name", "source")}
+        return self.page(request, "new.html", place=place, **kept)
 
     async def make_new(self, request: Request) -> Response:
         """Make the folder of a new project."""
@@ -243,7 +246,7 @@ class StartPages:
             if not new or not new.isprintable() or len(new) > LONGEST_NAME:
                 raise InputError("Give every annotator a name.")
         if len({new.casefold() for new in names.values()}) < len(names):
-            raise InputError("Two annotators have the same name: give each their own.")
+            raise InputError("Two annotators have the same name: give each a different one.")
         draft.changed(names={old: new for old, new in names.items() if old != new})
         return _to(address("/questions", at=draft.folder))
 
@@ -306,16 +309,19 @@ class StartPages:
         self.folders.remember(at)
         job = self.jobs.get(at)
         rows = await run_in_threadpool(_rows, at)
+        said = job.said if job is not None and job.state == "done" else []
         values = {
             "at": at,
             "rows": rows,
             "done": sum(row.status == "done" for row in rows),
             "answers": sum(row.answers for row in rows),
             "draft": self.draft(at) if at.is_dir() else None,
-            "said": job.said if job is not None and job.state == "done" else [],
+            "said": said,
+            "warned": any(line.lstrip().startswith("warning:") for line in said),
             "exports": [(export, export.step(at, "FORMAT").command) for export in EXPORTS],
             "formats": EXPORTED,
-            "results": await run_in_threadpool(_results, at),
+            "format_names": FORMAT_NAMES,
+            "results": await run_in_threadpool(_results, at, max((row.at for row in rows), default="")),
             "folder": results_of(at),
             "review": CommandStep("", ("review", str(at))).command,
         }
@@ -363,10 +369,14 @@ class MadeFile:
     is_page: bool
     text: str
     """The content of a short text."""
+    made: str
+    """When it was made, in local time."""
+    is_old: bool
+    """Whether something was decided after that."""
 
 
-def _results(at: Path) -> list[MadeFile]:
-    """List what was made of a project."""
+def _results(at: Path, decided: str = "") -> list[MadeFile]:
+    """List what was made of a project; `decided` is the time of its last decision, as decisions say it."""
     folder = results_of(at)
     made = []
     for name in sorted(copied(folder), key=_rank) if folder.is_dir() else ():
@@ -374,8 +384,19 @@ def _results(at: Path) -> list[MadeFile]:
         if name.suffix in (".txt", ".tex") and len(name.parts) == 1:
             with (folder / name).open(encoding="utf-8", errors="replace") as file:
                 text = file.read(SHOWN)
-        made.append(MadeFile(str(name), _label(name), name.suffix in _SHOWN_TYPES, text))
+        time = datetime.fromtimestamp((folder / name).stat().st_mtime).astimezone()
+        is_old = time < _moment(decided)
+        is_page = name.suffix in _SHOWN_TYPES
+        made.append(MadeFile(str(name), _label(name), is_page, text, f"{time:%d %b %Y, %H:%M}", is_old))
     return made
+
+
+def _moment(text: str) -> datetime:
+    """Return the time that a decision names; long ago if it names none."""
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def _label(name: PurePosixPath) -> str:

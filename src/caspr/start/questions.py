@@ -63,32 +63,38 @@ QUESTIONS = (
             SettingsAnswer(
                 "own",
                 "Yes, and their boundaries may differ",
-                "Mentions that differ little are then one mention, with the boundary that most of them drew.",
+                "Mentions that differ only slightly are then one mention, with the boundary that most "
+                "annotators drew.",
                 ("--variants",),
             ),
         ),
         "boundary-variants",
-        "In your files, there are mentions whose boundaries differ little.",
+        "In your files, some mentions differ only slightly in their boundaries.",
     ),
     SettingsQuestion(
         "nested",
-        "May a mention and a mention inside it refer to the same thing?",
+        "May a mention refer to the same thing as a mention inside it?",
         "As in “[the man who lost [his] hat]”.",
         (
-            SettingsAnswer("vote", "As most annotators did it"),
+            SettingsAnswer("vote", "Yes, where most annotators say so"),
             SettingsAnswer("never", "No, our guidelines forbid it", "", ("--nested", "never")),
         ),
     ),
     SettingsQuestion(
         "alone",
         "What should happen to mentions of something that is mentioned only once?",
-        "Some guidelines mark them, others do not.",
+        "They are also called singletons. Some guidelines mark them, others do not.",
         (
             SettingsAnswer(
                 "auto", "As the annotators did it", "They are kept if most annotators marked such mentions."
             ),
             SettingsAnswer("drop", "Leave them out", "", ("--singletons", "drop")),
-            SettingsAnswer("vote", "Keep those that enough annotators marked", "", ("--singletons", "vote")),
+            SettingsAnswer(
+                "vote",
+                "Keep those that more than a third of the annotators marked",
+                "",
+                ("--singletons", "vote"),
+            ),
         ),
     ),
     SettingsQuestion(

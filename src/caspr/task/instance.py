@@ -336,25 +336,29 @@ def _set_aside(instance: Instance) -> Iterator[Finding]:
         span = min(span for chain in first.singletons for span in chain.mentions)
         message = (
             f"{times(sum(alone), 'chain')} of one mention set aside ({who} had such, first "
-            f"'{first.document.text(span)}' at token {span.start}; see --singletons)"
+            f"'{first.document.text(span)}' at token {span.start})"
         )
-        yield note("singleton-chains", message, count=sum(alone))
+        yield note("singleton-chains", message, count=sum(alone), option="; see --singletons")
 
 
 def _nested(instance: Instance) -> Iterator[Finding]:
     """Count the links that the rule on nesting takes away from the annotators."""
     votes = instance.votes
     if votes.overlapping_links > MOST_NESTED:
-        message = f"more than {MOST_NESTED:,} links join overlapping mentions; see --nested"
-        yield note("nested-links", f"{message}, whose rule takes away those of a mention and one inside it")
+        message = (
+            f"more than {MOST_NESTED:,} links join overlapping mentions; the rule on nesting takes away "
+            "those of a mention and one inside it"
+        )
+        yield note("nested-links", message, option=" (see --nested)")
         return
     lost = sum(votes.evidence(*pair).k for pair in votes.nested_links if instance.forbids_nesting(*pair))
     if lost:
         yield note(
             "nested-links",
             f"the rule on nesting ruled out {lost:,} of {times(votes.total, 'link')} given "
-            f"({percent(lost, votes.total)}), which join a mention with one inside it (see --nested)",
+            f"({percent(lost, votes.total)}), which join a mention with one inside it",
             count=lost,
+            option=" (see --nested)",
         )
 
 

@@ -242,17 +242,20 @@ def decide_singletons(annotations: Iterable[Annotation]) -> tuple[Singletons, tu
     return decide(alone, chains)
 
 
+_AUTO = " (--singletons auto)"
+
+
 def decide(alone: Mapping[str, int], chains: Mapping[str, int]) -> tuple[Singletons, tuple[Finding, ...]]:
     """Decide from how many chains of one, and chains, each annotator has."""
     marking = sum(count > 0 and SHARE * count >= chains[name] for name, count in alone.items())
-    who = f"{marking} of {times(len(chains), 'annotator')} marked chains of one"
+    who = f"{marking} of {times(len(chains), 'annotator')} regularly marked chains of one"
     if 2 * marking >= len(chains) and marking:
-        message = f"mentions in no chain are kept where votes favour it, since {who} (--singletons auto)"
-        return Singletons.VOTE, (note("singletons-kept", message, count=marking),)
+        message = f"mentions in no chain are kept where votes favour it, since {who}"
+        return Singletons.VOTE, (note("singletons-kept", message, count=marking, option=_AUTO),)
     if not any(alone.values()):
         return Singletons.DROP, ()
-    message = f"mentions in no chain are dropped, since only {who} (--singletons auto)"
-    return Singletons.DROP, (note("singletons-dropped", message, count=marking),)
+    message = f"mentions in no chain are dropped, since only {who}"
+    return Singletons.DROP, (note("singletons-dropped", message, count=marking, option=_AUTO),)
 
 
 def boundary_decisions(

@@ -42,21 +42,23 @@ class Finding:
     count: int = 1
     where: str = ""
     """The file, `file:line` or annotator it concerns; empty for the whole document."""
+    option: str = ""
+    """What a terminal adds to the message: the option that matters here, such as ` (see --nested)`."""
 
     def __str__(self) -> str:
         """Render as `warning: where: message`."""
         where = f"{self.where}: " if self.where else ""
-        return f"{self.severity}: {where}{self.message}"
+        return f"{self.severity}: {where}{self.message}{self.option}"
 
 
-def note(code: str, message: str, *, count: int = 1, where: str = "") -> Finding:
+def note(code: str, message: str, *, count: int = 1, where: str = "", option: str = "") -> Finding:
     """Make a finding that needs no action."""
-    return Finding(code, Severity.NOTE, message, count, where)
+    return Finding(code, Severity.NOTE, message, count, where, option)
 
 
-def warning(code: str, message: str, *, count: int = 1, where: str = "") -> Finding:
+def warning(code: str, message: str, *, count: int = 1, where: str = "", option: str = "") -> Finding:
     """Make a finding that a user should look at."""
-    return Finding(code, Severity.WARNING, message, count, where)
+    return Finding(code, Severity.WARNING, message, count, where, option)
 
 
 def times(count: int, singular: str, plural: str | None = None) -> str:

@@ -344,8 +344,9 @@ def variant_findings(variants: Variants, document: Document, *, used: bool) -> t
     were = "was" if mentions == 1 else "were"
     number = f"{times(mentions, 'mention')} {were} marked with slightly different boundaries"
     what = f"{number} ({more}{words} at token {token})"
-    done = "merged, with the boundary of most annotators" if used else "kept separate; --variants merges them"
-    findings = [note("boundary-variants", f"{what}: {done}", count=mentions)]
+    done = "merged, with the boundary of most annotators" if used else "kept separate"
+    option = "" if used else "; --variants merges them"
+    findings = [note("boundary-variants", f"{what}: {done}", count=mentions, option=option)]
     if used and not variants.exact:
         message = "too many overlapping variants to find the best groups; grouped greedily"
         findings.append(note("greedy-variants", message))

@@ -1,6 +1,7 @@
 """The paragraph for the methods section holds every number, with its convention, and what to cite."""
 
 import re
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from caspr.measures.comparison import against_gold, compare
 from caspr.measures.intervals import comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
-from caspr.report.paper.methods import CITATION, methods_text
+from caspr.report.paper.methods import CITATION, KEYS, methods_latex, methods_text
 from caspr.result import Result
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES
@@ -147,3 +148,15 @@ def test_who_marked_nothing_is_said() -> None:
     mixed = [renamed(result, "1"), renamed(other, "2")]
     assert "In 1 document, an annotator who marked mentions elsewhere marked none." in paragraph(mixed)
     assert "marked no" not in paragraph([_seen_by_marks(one) for one in several])
+
+
+def test_latex_cites_entries_that_it_brings_and_that_the_documentation_has() -> None:
+    latex = methods_latex("See (Schüller 2018) and Krippendorff 2004.\n\nSchüller, Peter (2018): ...\n")
+    paragraph, _, entries = latex.partition("\n\n")
+    assert paragraph == r"See \cite{schueller2018adjudication} and \cite{krippendorff2004content}."
+    assert all(line.startswith("% ") for line in entries.splitlines())
+    bibtex = textwrap.dedent("\n".join(line[2:] for line in entries.splitlines()))
+    found = dict(re.findall(r"^(@\w+\{(\w+),.*?^\}$)", bibtex, re.DOTALL | re.MULTILINE))
+    assert sorted(found.values()) == sorted(KEYS.values())
+    page = (ROOT / "docs/citing.md").read_text(encoding="utf-8")
+    assert all(entry in page for entry in found)

@@ -293,9 +293,9 @@ class _Search:
         missed = "there may be more optimal ones" if proven else "one with more chains may cost less"
         message = (
             f"encoding CM looked only at solutions with at most {times(self.chains_at_most, 'chain')}, the "
-            f"paper's assumption; {missed} (use --encoding mm)"
+            f"paper's assumption; {missed}"
         )
-        return (warning("chain-limit", message),)
+        return (warning("chain-limit", message, option=" (use --encoding mm)"),)
 
     def _program_of_links(self, *more: str) -> str:
         """Return a program whose answer sets show the used links, the annotators' and those of rules."""

@@ -307,12 +307,13 @@ class Translator:
                 mentions = [mention for mention in mentions if kinds.counts(mention)]
             if mentions:
                 members.setdefault(kinds.part_of[kind], []).extend(mentions)
-        apart: dict[int, list[Pair]] = {}
+        home = {mention: number for number, mentions in members.items() for mention in mentions}
+        apart: dict[int | None, list[Pair]] = {}
         for pair in forbidden:
-            apart.setdefault(self._part_of(kinds, pair), []).append(pair)
-        own: dict[int, list[OwnPair]] = {}
+            apart.setdefault(_part_of(home, pair), []).append(pair)
+        own: dict[int | None, list[OwnPair]] = {}
         for departing in self.own:
-            own.setdefault(self._part_of(kinds, departing[0]), []).append(departing)
+            own.setdefault(_part_of(home, departing[0]), []).append(departing)
         evidence, nothing = (
             _evidence_by_part(kinds, self.clock),
             kinds.links.chosen(np.empty(0, dtype=np.intp)),
@@ -328,13 +329,6 @@ class Translator:
             for number, mentions in members.items()
         ]
         return tuple(sorted(parts, key=lambda part: (part.problem.size, part.nodes[0])))
-
-    def _part_of(self, kinds: _Kinds, pair: Pair) -> int:
-        """Return the part that both mentions of a pair are in; -1 for none."""
-        if not all(map(kinds.counts, pair)):
-            return -1
-        home, away = (kinds.part_of[self.of[mention]] for mention in pair)
-        return home if home == away else -1
 
     def _kinds(
         self, bundles: Bundles, forbidden: Collection[Pair], demanded: Collection[Span], *, ties: bool
@@ -394,6 +388,13 @@ class Translator:
                 part = replace(part, demands=demands)
             self.parts[key] = part
         return self.parts[key]
+
+
+def _part_of(home: Mapping[Span, int], pair: Pair) -> int | None:
+    """Return the part that both mentions of a pair are in, if there is one."""
+    first, second = pair
+    part = home.get(first)
+    return part if part == home.get(second) else None
 
 
 def _own_pairs(instance: Instance, kinds: Mapping[Span, int]) -> Iterator[OwnPair]:

@@ -157,8 +157,8 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     annotation = annotation_of(cas, layer, document, name if annotator is None else annotator)
     if wanted is not None or layers(cas):
         return [annotation]
-    message = "no chains in any layer; results go into the built-in one (see --layer)"
-    guessed = note("assumed-layer", message, where=str(path))
+    message = "no chains in any layer; results go into the built-in one"
+    guessed = note("assumed-layer", message, where=str(path), option=" (see --layer)")
     return [replace(annotation, findings=(*annotation.findings, guessed))]
 
 

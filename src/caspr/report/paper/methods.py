@@ -4,8 +4,10 @@ Every number comes with the convention it was computed under, so that another gr
 Settings are given in words, apart from those that only say how the search was done.
 """
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from importlib import resources
 
 from caspr.measures.comparison import (
     Comparison,
@@ -46,6 +48,7 @@ KEYS = {
     "Schüller 2018": "schueller2018adjudication",
 }
 """The BibTeX keys of what the paragraph cites, as `docs/citing.md` has them."""
+_ABOUT_ENTRIES = "The BibTeX entries: copy them into your .bib file, without the % before each line.\n"
 _NESTED = {
     "vote": "a mention and one inside it may be in one entity where at least half of the annotators agree",
     "never": "a mention and one inside it are never in one entity",
@@ -92,13 +95,13 @@ def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
 
 
 def methods_latex(text: str) -> str:
-    """Return the paragraph for LaTeX: citations by their keys, in place of the list of references."""
+    """Return the paragraph for LaTeX: citations by their keys, and BibTeX entries in place of references."""
     paragraph = latex_escape(text.partition("\n\n")[0])
     for cited, key in KEYS.items():
         paragraph = paragraph.replace(f"({latex_escape(cited)})", f"\\cite{{{key}}}")
         paragraph = paragraph.replace(latex_escape(cited), f"\\cite{{{key}}}")
-    about = "% BibTeX entries of these keys are on the page `How to cite` of CaspR's documentation."
-    return f"{about}\n{paragraph}\n"
+    entries = resources.files("caspr.report.paper").joinpath("references.bib").read_text(encoding="utf-8")
+    return f"{paragraph}\n\n{textwrap.indent(_ABOUT_ENTRIES + entries, '% ')}"
 
 
 def _annotated(results: Sequence[Result], comparison: Comparison) -> str:

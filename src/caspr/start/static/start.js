@@ -225,6 +225,29 @@ function set(place, text) {
   if (place && place.textContent !== text) place.textContent = text;
 }
 
+/**
+ * Show a project as it is now when its window is looked at again: questions were answered in another one.
+ * @param {Element} shown
+ */
+async function refresh(shown) {
+  const page = await fetch(location.href).then((answer) => answer.text());
+  const live = new DOMParser().parseFromString(page, "text/html").querySelector("[data-live]");
+  if (live && live.innerHTML !== shown.innerHTML) location.reload();
+}
+
+const live = document.querySelector("[data-live]");
+if (live) addEventListener("focus", () => refresh(live).catch(() => {}));
+
+// A link that takes what was typed along.
+for (const link of document.querySelectorAll("a[data-with]"))
+  link.addEventListener("click", () => {
+    if (!(link instanceof HTMLAnchorElement)) return;
+    const input = document.getElementById(link.dataset.with ?? "");
+    const next = new URL(link.href);
+    if (input instanceof HTMLInputElement) next.searchParams.set(input.name, input.value);
+    link.href = next.href;
+  });
+
 const job = document.querySelector("[data-job]");
 if (job instanceof HTMLElement) follow(job).catch(() => {});
 document.documentElement.dataset.ready = "yes";
