@@ -70,7 +70,7 @@ class ReviewDocument:
         return self._solver
 
     def check(self) -> None:
-        """Raise `ContradictionError` if decisions and rules cannot hold together, `InputError` for bad rules."""
+        """Raise `ContradictionError` or `InputError` if decisions and rules cannot be used together."""
         if self.review.decisions or self.settings.rules:
             refuse_contradictions(self.solver.instance(self.review.decisions))
 

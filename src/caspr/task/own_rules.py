@@ -30,7 +30,7 @@ derives several times, or in both orders of a pair, counts once.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -137,6 +137,8 @@ class DerivedRules:
     """Rules about the solution, for the program of an ASP engine; empty if there are none."""
     asked: tuple[frozenset[Span], ...] = field(default=(), compare=False, repr=False)
     """The chains within which rules about pairs were asked, where they are `partial`."""
+    waiting: Mapping[Rule, str] = field(default_factory=dict, compare=False, repr=False)
+    """The rules that were asked only there, each with what the document lacks for it, in words."""
 
     def __bool__(self) -> bool:
         """Return whether there is anything to respect."""
@@ -261,7 +263,7 @@ class DerivedRules:
         every = tuple(dict.fromkeys((*self.consequences, *more)))
         if len(every) == len(self.consequences):
             return self
-        return DerivedRules(every, self.files, True, self.program, (*self.asked, *asked))
+        return replace(self, consequences=every, partial=True, asked=(*self.asked, *asked))
 
 
 _SAID = {
@@ -276,11 +278,18 @@ _SAID = {
 
 
 def rule_findings(derived: DerivedRules) -> Iterator[Finding]:
-    """Say of each rule how much it derived."""
+    """Say of each rule how much it derived.
+
+    Rules about the pairs of a large text (`partial`) are asked about pairs that solutions joined on the way.
+    """
     counts = Counter((one.rule, one.effect) for one in derived.consequences)
     for (rule, effect), count in counts.items():
         what, done = _SAID[effect]
-        yield note("rule-derived", f"{rule}: {times(count, what)} {done}", count=count)
+        asked = ", of those about to be joined" * (rule in derived.waiting)
+        yield note("rule-derived", f"{rule}: {times(count, what)} {done}{asked}", count=count)
+    for rule, lacking in derived.waiting.items():
+        if not any(rule == one for one, _ in counts):
+            yield note("rule-idle", f"{rule}: not needed: it fits no pair about to be joined{lacking}")
 
 
 def write_derived(derived: DerivedRules) -> dict[str, Any]:

@@ -56,11 +56,11 @@ def _typed(char: str, line: str, at: int) -> tuple[str, str]:
     if meant.isspace() or unicodedata.category(char) in ("Cf", "Cc"):
         name = unicodedata.name(char, f"character {ord(char)}").lower()
         return f"a special character ({name})", "an ordinary space, or none"
-    if line[:at].count('"') % 2:
+    if line.count('"') % 2 or line[:at].count('"') % 2:
         return char, "words of the text between two double quotes: is one missing? (a \\ is written twice)"
     if char.isalpha():
         (word,) = (one for one in re.finditer(r"\w+", line) if one.start() <= at < one.end())
-        return word[0], 'words of your own written with a to z; words of the text stand in quotes, as in "she"'
+        return word[0], 'words of your own in a to z; words of the text stand in quotes, as in "she"'
     return char, meant if meant.isascii() else 'such characters only between double quotes, as in "she"'
 
 
@@ -76,46 +76,60 @@ def explained(file: RuleFile, message: str) -> str:
 
 def _hints(code: str, line: int, column: int) -> Iterator[str]:
     """Yield the mistakes that fit what stands at a place, the surest first."""
-    lines = code.split("\n")
+    lines = [*code.split("\n"), ""]
     end = sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
     begin = max((stop.end() for stop in _STOP.finditer(code, 0, end)), default=0)
     begin += len(code[begin:end]) - len(code[begin:end].lstrip())
     before, after = code[begin:end], code[end:]
     rest = after[: stop.end()] if (stop := _STOP.search(after)) else after
-    first = code.count("\n", 0, begin) + 1
     found = word[0] if (word := re.match(r"\w+|:-|\S", after)) else ""
-    own_line = not lines[line - 1][: column - 1].strip() if line <= len(lines) else True
-    if line <= len(lines) and lines[line - 1].count('"') % 2:
+    if lines[line - 1].count('"') % 2:
         yield "is a double quote missing?"
-    for fits, hint in _mistakes(before, rest, found):
-        if fits:
-            yield hint
-    stop = f"does the rule that begins in line {first} end with a full stop?"
-    if not found or found == ":-" or (own_line and not before.rstrip().endswith((",", ";", ":-"))):
-        yield stop
+    yield from (hint for fits, hint in _mistakes(before, rest, found) if fits)
+    first_in_line = not lines[line - 1][: column - 1].strip()
+    if found in ("", ":-") or (first_in_line and not before.rstrip().endswith((",", ";", ":-"))):
+        rule = code.count("\n", 0, begin) + 1
+        yield f"does the rule that begins in line {rule} end with a full stop?"
     if re.match(r'["\w]', found) and re.search(r'["\w)]\s*$', before):
-        yield f"is a comma missing before {found if found != chr(34) else 'the quoted word'}?"
+        yield f"is a comma missing before {'the quoted words' if found == _QUOTE else found}?"
+
+
+_QUOTE = '"'
+_INSTEAD_OF_IF = "instead of 'if', write :- with the consequence on its left"
 
 
 def _mistakes(before: str, rest: str, found: str) -> Iterator[tuple[object, str]]:
-    """Yield whether something was written that people write who do not know the language, and what is right."""
-    near = before[-4:] + rest[:4]
-    statement = before + rest
-    yield found in ("and", "or", "if", "then"), {
-        "and": "instead of 'and', write a comma",
-        "or": "instead of 'or', write two rules with the same left side",
-    }.get(found, "instead of 'if', write :- with the consequence on its left")
-    yield re.match(r"\s*if\b", before), "instead of 'if', write :- with the consequence on its left"
+    """Yield what people write who do not know the language: whether it stands here, and what is right."""
+    near, statement = before[-4:] + rest[:4], before + rest
+    yield found == "and", "instead of 'and', write a comma"
+    yield found == "or", "instead of 'or', write two rules with the same left side"
+    yield found in ("if", "then") or re.match(r"if\b", before), _INSTEAD_OF_IF
     bare = re.match("[a-z]", found) and re.search(r"[,(]\s*[a-z]\w*\s+$", before)
     yield "'" in statement or bare, 'words of the text stand between double quotes, as in "she"'
     yield re.search(r"=/=|=\\=|/=|\\=|~=|=!=|<>", near), "'differs' is written !="
-    yield re.search(r"<-|->|:=|=:|<=\s*$", near), IF
+    yield re.search(r"<-|->|:=|=:", near), IF
     yield re.search(r"\d\.\d", near), "numbers are whole: write 1 or 2 for 1.5, or double all costs"
-    capital = re.search(r"\b([A-Z]\w*)\s*$", before)
-    if found == "(" and capital:
-        yield True, f"words of your own begin with a small letter: {capital[1][0].lower()}{capital[1][1:]}"
+    capital = re.search(r"\b([A-Z])(\w*)\s*$", before)
+    name = capital[1].lower() + capital[2] if capital else ""
+    yield found == "(" and name, f"words of your own begin with a small letter: {name}"
     missing = statement.count("(") - statement.count(")")
     yield missing > 0 and found in (".", ":-", ""), "is a closing parenthesis missing?"
     yield missing < 0 and found == ")", "is there a parenthesis too much, or one missing before it?"
 
 
+def unsafe(message: str) -> str:
+    """Say which variables of a rule stand for nothing, if that is clingo's message; else nothing.
+
+    >>> unsafe("error: unsafe variables in: forbid(M1,M2):-[...] note: 'M2' is unsafe")
+    "nothing on the right says what M2 is; text(M2,_) there would ('not' before something says nothing)"
+    """
+    names = sorted({"_" if "#" in name else name for name in re.findall(r"'([\w#]+)' is unsafe", message)})
+    if not names:
+        return ""
+    if names == ["_"]:
+        return "nothing on the right says what _ on the left is: give it a name on both sides"
+    says = f"nothing on the right says what {' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    example = (
+        f"text({names[0]},_) there would" if re.fullmatch(r"M\d*", names[0]) else "only a predicate does"
+    )
+    return f"{says}; {example} ('not' before something says nothing)"

@@ -155,7 +155,7 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
         if statement.name == "base" and not statement.parameters:
             return None
         raise InputError(f"{file.name}:{begin}: found #program, expected rules without parts")
-    rule = Rule(file.name, begin, _title(lines, begin, str(statement)))
+    rule = Rule(file.name, begin, _title(lines, statement.location))
     if kind in (ASTType.Definition, ASTType.Defined):
         return ParsedRule(rule, str(statement), constant=True)
     if kind not in (ASTType.Rule, ASTType.Minimize):
@@ -319,11 +319,17 @@ def _looked_through(rule: Rule, statement: Any) -> tuple[frozenset[Signature], f
     return asks, frozenset(found)
 
 
-def _title(lines: Sequence[str], number: int, text: str) -> str:
+def _title(lines: Sequence[str], location: Any) -> str:
     """Return the comment on the line before a rule, or the rule itself."""
-    above = lines[number - 2].strip() if number >= 2 else ""
+    begin, end = location.begin, location.end
+    above = lines[begin.line - 2].strip() if begin.line >= 2 else ""
     words = above.lstrip("%* ").rstrip("*% .")
-    return shorten(words if above.startswith("%") and words else text, 80, placeholder=" ...")
+    if not (above.startswith("%") and words):
+        own = [line.encode() for line in lines[begin.line - 1 : end.line]]
+        own[-1] = own[-1][: end.column - 1]
+        own[0] = own[0][begin.column - 1 :]
+        words = b" ".join(own).decode()
+    return shorten(words, 80, placeholder=" ...")
 
 
 def _place(rule: Rule) -> str:
