@@ -8,8 +8,9 @@ from caspr.disputes import Dispute, Explainer, Reason, find_disputes, pairs_to_p
 from caspr.engines.brute import judge
 from caspr.report.explained_report import explain
 from caspr.result import ChangePrice, Result
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
+from caspr.task.own_rules import Consequence, DerivedRules, Effect
 from caspr.text.document import Span
 from tests.report.results import annotated, decided_result, random_results, result_of
 
@@ -187,3 +188,34 @@ def test_a_row_of_a_report_repeats_no_votes_but_the_sentence_has_them() -> None:
                 assert explanation.fact in explanation.sentence
                 assert explanation.votes not in explanation.fact, dispute
     assert {Reason.VOTES, Reason.TRANSITIVITY} <= seen
+
+
+@pytest.mark.parametrize(
+    ("cost", "reason", "words"),
+    [
+        (
+            9,
+            Reason.RULE,
+            "parting them 11, including 9 by your rule 'same thing' (ours.lp:3) for being apart",
+        ),
+        (
+            1,
+            Reason.VOTES,
+            "parting them 3, including 1 by your rule 'same thing' (ours.lp:3) for being apart",
+        ),
+    ],
+)
+def test_a_cost_of_a_rule_is_the_reason_only_where_it_tips_the_votes(
+    cost: int, reason: Reason, words: str
+) -> None:
+    first, second = Span(1, 1), Span(3, 3)
+    linked, apart = [[first, second]], [[first, Span(2, 2)], [second, Span(4, 4)]]
+    annotations = [annotated(name, apart, ["a", "b", "c", "d"]) for name in ("ann", "bob", "cem", "dan")]
+    annotations.append(annotated("eva", linked, ["a", "b", "c", "d"]))
+    rule = Consequence(Effect.APART_COST, (first, second), Rule("ours.lp", 3, "same thing"), cost)
+    result = result_of(Instance(tuple(annotations)).under(DerivedRules((rule,))))
+    assert result is not None
+    explanation = Explainer(result).explain(
+        next(d for d in find_disputes(result) if d.pair == (first, second))
+    )
+    assert (explanation.reason, words in explanation.sentence) == (reason, True), explanation.sentence

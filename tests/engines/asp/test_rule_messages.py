@@ -20,7 +20,7 @@ HINTS = {
     "% ü\nforbid_mention(M) :- text(M,“the market”).": "^ours.lp:2: found “, expected straight quotes",
     "forbid_mention(M) :- text(M,„the market“).": "found „, expected straight quotes",
     'fürwort("she").': "found fürwort, expected words of your own in a to z",
-    'a("ü").\n\u00a0b.': r"ours.lp:2: a special character \(no-break space\), expected an ordinary space",
+    'a("ü").\n\u00a0b.': r"^ours.lp:2: found a special character \(no-break space\)",
     'a("\0").': r"found a special character \(character 0\)",
     "a(M) :- token(M,_), M ≠ 3.": "found ≠, expected !=",
     "a(M)：- token(M,_).": "found ：, expected :$",
