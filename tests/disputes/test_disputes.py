@@ -190,32 +190,19 @@ def test_a_row_of_a_report_repeats_no_votes_but_the_sentence_has_them() -> None:
     assert {Reason.VOTES, Reason.TRANSITIVITY} <= seen
 
 
-@pytest.mark.parametrize(
-    ("cost", "reason", "words"),
-    [
-        (
-            9,
-            Reason.RULE,
-            "parting them 11, including 9 by your rule 'same thing' (ours.lp:3) for being apart",
-        ),
-        (
-            1,
-            Reason.VOTES,
-            "parting them 3, including 1 by your rule 'same thing' (ours.lp:3) for being apart",
-        ),
-    ],
-)
-def test_a_cost_of_a_rule_is_the_reason_only_where_it_tips_the_votes(
-    cost: int, reason: Reason, words: str
-) -> None:
+@pytest.mark.parametrize(("links", "reason"), [(1, Reason.RULE), (3, Reason.VOTES)])
+def test_a_cost_of_a_rule_is_the_reason_only_where_it_tips_the_votes(links: int, reason: Reason) -> None:
     first, second = Span(1, 1), Span(3, 3)
-    linked, apart = [[first, second]], [[first, Span(2, 2)], [second, Span(4, 4)]]
-    annotations = [annotated(name, apart, ["a", "b", "c", "d"]) for name in ("ann", "bob", "cem", "dan")]
-    annotations.append(annotated("eva", linked, ["a", "b", "c", "d"]))
-    rule = Consequence(Effect.APART_COST, (first, second), Rule("ours.lp", 3, "same thing"), cost)
+    chains = [[[first, second]] if number < links else [[Span(2, 2), Span(4, 4)]] for number in range(4)]
+    annotations = [annotated(str(number), one, ["a", "b", "c", "d"]) for number, one in enumerate(chains)]
+    rule = Consequence(Effect.APART_COST, (first, second), Rule("ours.lp", 3, "same thing"), 9)
     result = result_of(Instance(tuple(annotations)).under(DerivedRules((rule,))))
     assert result is not None
-    explanation = Explainer(result).explain(
-        next(d for d in find_disputes(result) if d.pair == (first, second))
+    explainer = Explainer(result)
+    (dispute,) = (one for one in find_disputes(result) if one.pair == (first, second))
+    explanation = explainer.explain(dispute)
+    assert explanation.reason is reason
+    parting = (
+        f"parting them {2 * links + 9}, including 9 by your rule 'same thing' (ours.lp:3) for being apart"
     )
-    assert (explanation.reason, words in explanation.sentence) == (reason, True), explanation.sentence
+    assert parting in explanation.sentence
