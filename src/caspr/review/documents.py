@@ -70,7 +70,7 @@ class ReviewDocument:
         return self._solver
 
     def check(self) -> None:
-        """Raise `ContradictionError` or `InputError` if decisions and rules cannot be used together."""
+        """Refuse decisions and rules that cannot hold together, and rules that cannot be used."""
         if self.review.decisions or self.settings.rules:
             refuse_contradictions(self.solver.instance(self.review.decisions))
 
