@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bench.corpora import DS1, DS2, Shape, generate, make_document, novel, save
 from bench.loads import dense
+from bench.machine import usual_environment
 from bench.measure import Measure, measure
 
 Row = tuple[str, str, str]
@@ -55,7 +56,7 @@ def crowd_rows(folder: Path, *, quick: bool) -> Iterator[Row]:
             yield work, f"proven, {reach} s", _state(run)
     for annotators in (10, 20, 40):
         files = _saved(crowd(annotators, mentions=long), folder)
-        reading, _ = _child([sys.executable, "-c", READING, *map(str, files)])
+        reading, _ = child([sys.executable, "-c", READING, *map(str, files)])
         for objective in ("v", "u"):
             run = measure(files, "native", objective, seconds=120)
             yield (
@@ -83,9 +84,9 @@ def certificate_rows(folder: Path, acts: Path | None, *, quick: bool) -> Iterato
         words = [sys.executable, "-m", "caspr", "adjudicate", *map(str, files), "--objective", objective]
         words += ["-o", str(folder / "gold.conll"), "-q"]
         proof = folder / "proof.json"
-        without, _ = _child(words)
-        certified, _ = _child([*words, "--certificate", str(proof)])
-        checked, _ = _child([sys.executable, "-m", "caspr", "verify", str(proof), *map(str, files)])
+        without, _ = child(words)
+        certified, _ = child([*words, "--certificate", str(proof)])
+        checked, _ = child([sys.executable, "-m", "caspr", "verify", str(proof), *map(str, files)])
         yield (
             f"certificate: {name}, from files to file",
             "1.3 times without",
@@ -104,10 +105,10 @@ def _state(run: Measure) -> str:
     return f"{state}, {run.seconds:.1f} s, {run.megabytes:.0f} MB"
 
 
-def _child(words: Sequence[str]) -> tuple[float, float]:
+def child(words: Sequence[str]) -> tuple[float, float]:
     """Run a program; return its processor time and the peak megabytes of all run so far."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, capture_output=True, check=True)
+    subprocess.run(words, capture_output=True, check=True, env=usual_environment())
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return used, after.ru_maxrss / 1024

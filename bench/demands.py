@@ -24,9 +24,8 @@ from bench.machine import describe_machine, use_one_thread
 from caspr.adjudication import by_document
 from caspr.engines.native import solve
 from caspr.engines.native.incremental import IncrementalSolver
-from caspr.errors import ContradictionError
 from caspr.formats import read_all
-from caspr.task.contradictions import refuse_contradictions
+from caspr.task.contradictions import ContradictionError, refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits

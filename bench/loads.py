@@ -32,7 +32,7 @@ from bench.measure import Measure, measure
 from caspr.engines.native import solve
 from caspr.engines.native.incremental import flip_prices
 from caspr.engines.native.partition.watch import Watch
-from caspr.engines.native.prove import UnprovenError, prove_optimal
+from caspr.engines.native.proof_writer import UnprovenError, prove_optimal
 from caspr.proof.certify import certify
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from http.client import HTTPConnection
+from http.client import HTTPConnection, RemoteDisconnected
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,11 @@ class Tab:
         if body is not None:
             headers |= {"X-CSRF": self.csrf, "Content-Type": "application/json"}
         self.connection.request(method, path, body=body, headers=headers)
-        answer = self.connection.getresponse()
+        try:
+            answer = self.connection.getresponse()
+        except RemoteDisconnected:  # A server closes a connection over which nothing came for some seconds.
+            self.connection.request(method, path, body=body, headers=headers)
+            answer = self.connection.getresponse()
         content = answer.read()
         self.status = answer.status
         return content, {name.lower(): value for name, value in answer.getheaders()}
@@ -83,6 +87,12 @@ class Tab:
         """Fetch JSON."""
         values: dict[str, Any] = json.loads(self.ask("GET", path)[0])
         return values
+
+    def look(self) -> tuple[list[dict[str, Any]], list[str], Cards]:
+        """Fetch the first questions and the chains; cards are fetched when they are asked for."""
+        rows = self.json("/d/0/questions")["questions"]
+        chains = list(self.json("/d/0/state")["chains"])
+        return rows, chains, lambda id: self.json(f"/d/0/question/{id}")
 
     def click(self, operation: dict[str, Any]) -> bool:
         """Send an operation and return whether it was done."""
@@ -168,13 +178,7 @@ def served(files: Sequence[Path], folder: Path, *options: str) -> Iterator[Tab]:
 def through_http(files: list[Path], folder: Path, objective: str, clicks: int) -> tuple[Tab, Times]:
     """Time clicks on a real process."""
     with served(files, folder, "--objective", objective) as tab:
-
-        def look() -> tuple[list[dict[str, Any]], list[str], Cards]:
-            rows = tab.json("/d/0/questions")["questions"]
-            chains = list(tab.json("/d/0/state")["chains"])
-            return rows, chains, lambda id: tab.json(f"/d/0/question/{id}")
-
-        return tab, timed(clicks, tab.click, look)
+        return tab, timed(clicks, tab.click, tab.look)
 
 
 def rows(folder: Path, objective: str, clicks: int) -> Iterator[tuple[str, Times, Times]]:

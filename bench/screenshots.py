@@ -53,7 +53,7 @@ def take_start(opened: Browser, place: Path, folder: Path) -> None:
             page.get_by_text("Choose files").click()
         chooser.value.set_files(sorted((ROOT / "examples" / "scene").glob("*.conll")))
         page.get_by_role("button", name="Check these files").click(timeout=SLOW)
-        page.get_by_role("heading", name="What the files hold").wait_for(timeout=SLOW)
+        page.get_by_role("heading", name="What is in the files").wait_for(timeout=SLOW)
         picture(page, folder / "start.png")
         page.get_by_role("button", name="Continue").click()
         page.get_by_role("button", name="Merge the annotations").click()

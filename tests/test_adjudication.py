@@ -10,9 +10,10 @@ import pytest
 from caspr import engines
 from caspr.adjudication import adjudicate_document, solve_and_certify
 from caspr.engines import Engine, native
-from caspr.errors import CasprError, ContradictionError, EngineError
+from caspr.errors import CasprError, EngineError
 from caspr.formats import read_all
 from caspr.review.solver import Solver
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decision, Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress

@@ -10,7 +10,7 @@ import pytest
 
 from caspr.adjudication import adjudicate_document
 from caspr.engines import brute, choose
-from caspr.engines.native.prove import prove_optimal
+from caspr.engines.native.proof_writer import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.contradictions import feasible

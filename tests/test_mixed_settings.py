@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from caspr.adjudication import adjudicate_document
-from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.proof.certificate import verify_documents
 from caspr.proof.prove import prove_results
 from caspr.result import Result
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES

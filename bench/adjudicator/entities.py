@@ -11,7 +11,7 @@ the entity that the card showed. What leaves the entity with an answer must be s
 import argparse
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +37,21 @@ class Answers:
 
     given: int = 0
     refused: list[str] = field(default_factory=list)
+    """Those that contradict earlier answers although the card did not say that they are not possible."""
+    impossible: int = 0
+    """How many were refused as the card said."""
     broken: list[str] = field(default_factory=list)
     """Those whose mention is not in the entity that was chosen."""
     untold: list[str] = field(default_factory=list)
     """Those with which mentions left the entity although the card did not say so, or said others."""
     undone: list[str] = field(default_factory=list)
-    """Those given one after the other that no longer hold at the end."""
+    """Those given one after the other that no later answer is about, and that do not hold at the end."""
 
     def __str__(self) -> str:
         """Count them."""
         return (
-            f"{self.given} answers, {len(self.refused)} refused, {len(self.broken)} not in that entity, "
+            f"{self.given} answers, {self.impossible} refused as the card said, {len(self.refused)} refused "
+            f"without a word before, {len(self.broken)} not in that entity, "
             f"{len(self.untold)} with mentions that left it untold, {len(self.undone)} lost at the end"
         )
 
@@ -81,6 +85,7 @@ def answer_in_turn(
         if not left:
             break
         asked.add(left[0].id)
+        history.queue.price(left[0], history.snapshot, 2.0, lambda: False)
         card = history.queue.card(left[0], history.snapshot)
         choices = list(_choices(history, left[0], card))
         if not choices:
@@ -90,9 +95,11 @@ def answer_in_turn(
         if step is not None:
             history.commit(step)
             given.append((card["text"], read_spelled(card["mention"]), choice))
-    answers.undone += [
-        text for text, mention, choice in given if not holds(history.snapshot, mention, choice)
-    ]
+    for number, (text, mention, choice) in enumerate(given):
+        later = {other for _, other, _ in given[number + 1 :]}
+        rest = replace(choice, mentions=tuple(span for span in choice.mentions if span not in later))
+        if mention not in later and rest.mentions and not holds(history.snapshot, mention, rest):
+            answers.undone.append(text)
     return answers
 
 
@@ -119,7 +126,10 @@ def _answer(
     try:
         step = history.step_for(shown["answer"], SOLVING, CURATOR)
     except OperationError as error:
-        answers.refused.append(f"{said}: {error}")
+        if shown["computed"] and not shown["possible"]:
+            answers.impossible += 1
+        else:
+            answers.refused.append(f"{said}: {error}")
         return None
     mention = read_spelled(card["mention"])
     if not holds(step.snapshot, mention, choice):

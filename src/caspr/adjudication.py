@@ -30,7 +30,7 @@ from caspr.task.settings import Settings, SettingValues, change, decided_groups
 from caspr.task.solution import Costs, Solution, Status, Stop
 from caspr.task.stored_settings import read_settings
 from caspr.text.alignment import align
-from caspr.text.arguments import ONE_DOCUMENT, annotations_of, files_of, refused
+from caspr.text.arguments import ONE_DOCUMENT, REVIEWS, annotations_of, files_of, listed, refused
 from caspr.text.checks import (
     adjudicated_before,
     check,
@@ -98,32 +98,31 @@ def adjudicate_document(
     started = time.monotonic()
     annotations = _checked(annotations, decisions, settings)
     settings, decisions = settings or Settings(), decisions or Decisions()
-    aligned, from_texts = prepare(annotations)
-    given, from_settings = made_concrete(aligned, decisions, settings)
-    plain = given.settings.instance(aligned, decisions, given.variants)
-    ruled, from_rules = with_rules(plain, settings)
-    engine, solve = solver or _chosen(ruled, settings)
-    certified = solve_and_certify(ruled, solve, settings.limits, progress)
-    instance = certified.instance
+    aligned, text_findings = prepare(annotations)
+    given, settings_findings = made_concrete(aligned, decisions, settings)
+    without_rules = given.settings.instance(aligned, decisions, given.variants)
+    instance, derivation_findings = with_rules(without_rules, settings)
+    engine, solve = solver or _chosen(instance, settings)
+    certified = solve_and_certify(instance, solve, settings.limits, progress)
+    solved = certified.instance
     result = Result(
-        instance=instance,
+        instance=solved,
         solution=certified.solution,
         costs=certified.costs,
         engine=engine,
         seconds=certified.seconds,
         findings=(
-            *from_texts,
-            *from_settings,
-            *from_rules,
-            *rule_findings(instance.rules),
-            *check_task(instance),
+            *text_findings,
+            *settings_findings,
+            *derivation_findings,
+            *rule_findings(solved.rules),
+            *check_task(solved),
             *certified.findings,
         ),
         given=given,
     )
-    result = replace(
-        result, findings=(*result.findings, *entity_findings(result.chains, instance.annotations))
-    )
+    odd_entities = entity_findings(result.chains, solved.annotations)
+    result = replace(result, findings=(*result.findings, *odd_entities))
     return _priced(result, settings, time.monotonic() - started)
 
 
@@ -158,9 +157,9 @@ def redo(reviews: Iterable["Review"], **settings: Unpack[SettingValues]) -> list
     from caspr.formats.review_file import Review
 
     results = []
-    for review in reviews:
+    for review in listed(reviews, "caspr.redo", REVIEWS):
         if not isinstance(review, Review):
-            raise refused("caspr.redo", reviews, "what caspr.read_review('review.conll') returned")
+            raise refused("caspr.redo", reviews, REVIEWS)
         chosen = change(read_settings(review.settings), settings)
         results.append(adjudicate_document(review.annotations, review.decisions, chosen))
     return results

@@ -1,4 +1,4 @@
-"""All errors that CaspR raises for its users, under one root class.
+"""The errors that CaspR raises for its users, under one root class.
 
 Each message says where, what was found, what was expected and what to do. The command line prints
 these; running out of time is not among them, because a solution with a gap is a result.
@@ -7,7 +7,6 @@ these; running out of time is not among them, because a solution with a gap is a
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 
 class CasprError(Exception):
@@ -68,24 +67,6 @@ class InputError(CasprError):
 
 class ArgumentError(InputError, TypeError):
     """Refuse what a Python program passed, and say what to pass."""
-
-
-class ContradictionError(CasprError):
-    """Refuse decisions that cannot hold together, naming a minimal set of them."""
-
-    def __init__(
-        self, message: str, tokens: tuple[int, ...], statements: tuple[Any, ...] = (), fault: Any = None
-    ) -> None:
-        """Keep the tokens of the clashing cells, the clashing statements, and what is wrong with them."""
-        self.fault = fault
-        self.tokens = tokens
-        self.statements = statements
-        super().__init__(message)
-
-    @property
-    def reason(self) -> str:
-        """What is wrong, without the places where it is."""
-        return str(self.fault or self)
 
 
 class EngineError(CasprError):

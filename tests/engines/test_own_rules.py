@@ -9,11 +9,11 @@ import pytest
 
 from caspr.engines import brute, choose
 from caspr.engines.native import solve as solve_natively
-from caspr.engines.native.prove import prove_optimal
-from caspr.errors import ContradictionError, EngineError
+from caspr.engines.native.proof_writer import prove_optimal
+from caspr.errors import EngineError
 from caspr.proof.certify import certify
 from caspr.proof.verify import verify
-from caspr.task.contradictions import feasible, refuse_contradictions
+from caspr.task.contradictions import ContradictionError, feasible, refuse_contradictions
 from caspr.task.decisions import Rule
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, silent

@@ -9,6 +9,7 @@ import pytest
 
 from caspr.errors import InputError
 from caspr.formats import corefud
+from caspr.formats.entity_cells import Entity, render
 from caspr.measures.scores import Scores, score
 from caspr.text.document import Annotation, Chain, Document, Span
 from caspr.text.trees import place
@@ -187,10 +188,10 @@ def random_document(seed: int, sentences: int = 5) -> list[list[Row]]:
             ):
                 taken[span] = id
         entities = [
-            corefud.Entity(id, (Span(*span),), (id, "person", str(chance.randint(1, span[1] - span[0] + 1))))
+            Entity(id, (Span(*span),), (id, "person", str(chance.randint(1, span[1] - span[0] + 1))))
             for span, id in taken.items()
         ]
-        cells = corefud.render(entities, corefud.ORDER, len(ids))
+        cells = render(entities, corefud.ORDER, len(ids))
         relations = [f"{chance.randint(1, 8)}:{chance.choice(('nsubj', 'obj', 'obl'))}" for _ in ids]
         made.append(
             [

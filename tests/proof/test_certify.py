@@ -15,7 +15,7 @@ from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.own_rules import DerivedRules
 from caspr.task.pricing import price
-from caspr.task.solution import INFEASIBLE, Solution, Status, found
+from caspr.task.solution import INFEASIBLE, Solution, Status
 from caspr.text.document import Chain, Span
 from tests.instances import annotation, paper_annotations
 
@@ -58,7 +58,7 @@ def test_a_solution_that_breaks_a_rule_is_refused_whatever_it_costs() -> None:
     loose = replace(INSTANCE, nested=Nesting.ALWAYS, objective=OBJECTIVES["ua"])
     cost = price(loose, nested).total
     with pytest.raises(EngineError, match="inside"):
-        certify(replace(loose, nested=Nesting.NEVER), found(cost, 0, [nested]))
+        certify(replace(loose, nested=Nesting.NEVER), Solution.of(cost, 0, [nested]))
 
 
 def test_a_bound_below_the_value_is_no_fault_of_a_solution_that_is_not_optimal(solution: Solution) -> None:
@@ -168,10 +168,10 @@ def test_a_chain_of_several_solutions_is_looked_at_once(looked: list[str]) -> No
     given = [annotation(name, [list(common), list(more)]) for name, more in (("a", one), ("b", other))]
     instance = Instance(tuple(given), OBJECTIVES["v"])
     both = [(common, one), (common, other)]
-    certify(instance, found(3, 3, both))
+    certify(instance, Solution.of(3, 3, both))
     assert sorted(looked) == ["chain_faults"] * 3 + ["price_chain"] * 3
     with pytest.raises(EngineError, match="breaks a rule"):
-        certify(instance, found(3, 3, [both[0], (common, (Span(3, 4), Span(4, 4)))]))
+        certify(instance, Solution.of(3, 3, [both[0], (common, (Span(3, 4), Span(4, 4)))]))
 
 
 def test_a_nested_pair_permitted_elsewhere_changes_no_chain(solution: Solution, looked: list[str]) -> None:

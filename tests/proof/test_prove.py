@@ -9,7 +9,7 @@ import pytest
 
 from caspr.engines.native import solve, state
 from caspr.engines.native.partition import splitting
-from caspr.engines.native.prove import UnprovenError, prove_optimal
+from caspr.engines.native.proof_writer import UnprovenError, prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.limits import Limits
@@ -48,8 +48,8 @@ def test_every_optimum_has_a_certificate_that_verifies(block: int) -> None:
 @pytest.fixture
 def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no problem of more than three nodes written down in full."""
-    monkeypatch.setattr(splitting, "SMALL", 3)
-    monkeypatch.setattr(splitting, "LARGEST", 3)
+    monkeypatch.setattr(splitting, "WRITTEN_OUT", 3)
+    monkeypatch.setattr(splitting, "LARGEST_MATRIX", 3)
 
 
 def test_a_part_that_is_too_large_for_a_proof_is_named(request: pytest.FixtureRequest) -> None:

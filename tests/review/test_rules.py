@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from caspr import read
-from caspr.errors import ContradictionError, InputError
+from caspr.errors import InputError
 from caspr.review.operations.context import worded
 from caspr.review.session import open_review
 from caspr.review.solver import Solver
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decision, Statement, StatementKind
 from caspr.task.own_rules import RuleFile
 from caspr.task.settings import Settings, change

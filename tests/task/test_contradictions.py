@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from caspr.errors import ContradictionError
-from caspr.task.contradictions import feasible, minimal_subset, refuse_contradictions
+from caspr.task.contradictions import ContradictionError, feasible, minimal_subset, refuse_contradictions
 from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.own_rules import Consequence, DerivedRules, Effect
@@ -187,7 +186,7 @@ ALONE = "nobody linked “1” (1-1) with anything that is left"
 )
 def test_reasons(instance: Instance, tokens: tuple[int, ...], statements: int, reason: str) -> None:
     error = clash(instance)
-    assert (error.reason, error.tokens, len(error.statements)) == (reason, tokens, statements)
+    assert (error.fault.words, error.tokens, len(error.statements)) == (reason, tokens, statements)
 
 
 def test_a_group_that_cannot_be_is_blamed_before_mentions_without_a_partner() -> None:
@@ -200,13 +199,13 @@ def test_a_group_that_cannot_be_is_blamed_before_mentions_without_a_partner() ->
 def test_apart_concerns_only_the_group_that_holds_both() -> None:
     error = clash(decided(say(StatementKind.TOGETHER, (1, 3), (4, 4)), *TORN))
     assert error.statements == TORN
-    assert "“5” (5-5) and “6” (6-6)" in error.reason
+    assert "“5” (5-5) and “6” (6-6)" in error.fault.words
 
 
 def test_of_a_group_with_two_ids_the_mention_that_has_both_is_named() -> None:
     chains = Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(6, 6), (5, 5)])
     error = clash(decided(chains=chains))
-    assert error.reason == "you put “6” (6-6) into chains 1 and 2"
+    assert error.fault.words == "you put “6” (6-6) into chains 1 and 2"
     assert error.fault.mentions == (Span(6, 6),)
     joined = clash(
         decided(
@@ -214,7 +213,7 @@ def test_of_a_group_with_two_ids_the_mention_that_has_both_is_named() -> None:
             chains=(Chain.of("1", [(1, 3), (6, 6)]), Chain.of("2", [(4, 4), (5, 5)])),
         )
     )
-    assert joined.reason == "you put “1 2 3” (1-3) and “5” (5-5) together, and also into chains 1 and 2"
+    assert joined.fault.words == "you put “1 2 3” (1-3) and “5” (5-5) together, and also into chains 1 and 2"
 
 
 def test_a_mention_that_exists_may_be_alone_where_chains_of_one_are_kept() -> None:

@@ -63,6 +63,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "no folder": (lambda _: caspr.read_folder("nowhere"), "there is no such folder"),
     "a folder as a review": (lambda _: caspr.read_review(SONG), "no project of review files"),
     "files to redo": (lambda files: caspr.redo(files), "caspr.read_review"),
+    "a number to redo": (lambda _: caspr.redo(5), "caspr.redo: found 5"),
 }  # fmt: skip
 
 

@@ -117,8 +117,8 @@ def _print_totals(
 ) -> None:
     for finding in findings:
         echo(str(finding))
-    one = "; this is the work of one annotator, and merging takes two or more" if alone else ""
-    echo(f"{times(documents, 'document')}, {times(len(warnings_of(every)), 'warning')}{one}")
+    hint = "; this is the work of one annotator, and merging takes two or more" if alone else ""
+    echo(f"{times(documents, 'document')}, {times(len(warnings_of(every)), 'warning')}{hint}")
 
 
 def _documents(

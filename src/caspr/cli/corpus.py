@@ -111,11 +111,11 @@ def command(inputs: tuple[Path, ...], output: Path, kill_after: float | None, **
     Run the same command again to continue after a stop or a change: only what is missing or changed is done.
     """
     weighing = _weighing(values)
-    given = values["weights"] not in (None, *_WORDS)
+    from_file = values["weights"] not in (None, *_WORDS)
     learned = () if weighing is Weighing.GIVEN else (WEIGHTS,)
     files = tuple(output / name for name in (*SUMMARIES, REPORT, *learned))
     Outputs((Output("-o", output, OutputKind.FOLDER, files, parents=True),), inputs).refuse()
-    settings = options.changed(Settings(), values if given else {**values, "weights": None})
+    settings = options.changed(Settings(), values if from_file else {**values, "weights": None})
     # Workers can be killed at any time, so that solvers need no processes of their own for Ctrl-C.
     settings = replace(
         settings, limits=replace(settings.limits, interruptible=False, certificate=values["certificate"])

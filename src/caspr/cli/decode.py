@@ -24,7 +24,7 @@ from caspr.storage import decode, read_text
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress
 from caspr.task.pricing import pairwise_bound, price, violations
-from caspr.task.solution import Solution, found
+from caspr.task.solution import Solution
 from caspr.text.findings import Finding, note, warning
 
 
@@ -111,8 +111,8 @@ def command(
 
 def _decoded(path: Path, task: Task) -> Result:
     """Make a result of a solver's answer, checked like that of an engine."""
-    given = path != Path("-")
-    text = read_text(path) if given else decode(sys.stdin.buffer.read(), "standard input")
+    from_file = path != Path("-")
+    text = read_text(path) if from_file else decode(sys.stdin.buffer.read(), "standard input")
     with reading(path):
         printed = read_answers(text)
         engine = _printed_answer(printed, path)
@@ -131,7 +131,7 @@ def _printed_answer(printed: Printed, path: Path) -> Engine:
                 "`caspr encode` was given"
             )
         value = price(instance, partition).total
-        return found(value, min(value, pairwise_bound(instance)), [partition])
+        return Solution.of(value, min(value, pairwise_bound(instance)), [partition])
 
     return solve
 

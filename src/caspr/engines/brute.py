@@ -13,7 +13,7 @@ from caspr.task.decisions import StatementKind
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.own_rules import Consequence, Effect
-from caspr.task.solution import INFEASIBLE, Partition, Solution, canonical, found
+from caspr.task.solution import INFEASIBLE, Partition, Solution, canonical
 from caspr.task.ties import rank
 from caspr.task.votes import Stretches
 from caspr.text.document import Span
@@ -57,7 +57,7 @@ def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> So
         return INFEASIBLE
     progress(value, value)
     chosen = sorted(best, key=rank)[: limits.solutions]
-    return found(value, value, chosen, complete=len(chosen) == len(best))
+    return Solution.of(value, value, chosen, complete=len(chosen) == len(best))
 
 
 def every_solution(instance: Instance) -> Iterator[tuple[int, Partition]]:

@@ -38,7 +38,7 @@ def read(
 
 
 def read_options(layer: str | None, relations: Sequence[str]) -> ReadOptions:
-    """Make what readers are told from what a Python program passes; a text is one relation."""
+    """Make the options of readers from what a Python program passes; a text is one relation."""
     return ReadOptions(layer, (relations,) if isinstance(relations, str) else tuple(relations))
 
 

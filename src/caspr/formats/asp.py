@@ -124,28 +124,30 @@ def _text(term: str) -> str:
 
 def _parse(text: str) -> _Facts:
     facts = _Facts()
-    place = counted = 0
+    position = counted = 0
     line = 1
     while True:
-        if (skipped := _SKIP.match(text, place)) is not None:
-            place = skipped.end()
-        if place >= len(text):
+        if (skipped := _SKIP.match(text, position)) is not None:
+            position = skipped.end()
+        if position >= len(text):
             return facts
-        line += text.count("\n", counted, place)
-        counted = place
-        fact = _FACT.match(text, place)
+        line += text.count("\n", counted, position)
+        counted = position
+        fact = _FACT.match(text, position)
         if fact is not None and len(terms := _ARGUMENT.findall(fact[2])) == _OURS.get(fact[1]):
             facts.add(fact[1], terms, line)
-            place = fact.end()
+            position = fact.end()
             continue
-        place = _passed_over(text, place, line)
+        position = _passed_over(text, position, line)
 
 
-def _passed_over(text: str, place: int, line: int) -> int:
-    """Return where the statement after this place ends, unless it should be a fact that is read."""
-    statement = _STATEMENT.match(text, place)
+def _passed_over(text: str, position: int, line: int) -> int:
+    """Return where the statement after this position ends, unless it should be a fact that is read."""
+    statement = _STATEMENT.match(text, position)
     if statement is None:
-        raise FormatError(line, quoted(text[place : place + 60]), "a fact or a rule that ends in a full stop")
+        raise FormatError(
+            line, quoted(text[position : position + 60]), "a fact or a rule that ends in a full stop"
+        )
     head = _HEAD.match(statement[0])
     if head is not None and ":-" not in statement[0]:
         raise FormatError(line, quoted(statement[0]), _SHAPES[head[1]])

@@ -21,16 +21,24 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
-from caspr.errors import FormatError, OutputError
+from caspr.errors import FormatError
 from caspr.formats.columns import GOLD_LINE, Line, entity_lines, is_gold, read_entities, with_entities
-from caspr.formats.corefud import NEWDOC, cut_documents, hull, newdoc_line, sentence_prefix
+from caspr.formats.conllu import (
+    called,
+    finished,
+    form,
+    newdoc_line,
+    read_documents,
+    sentence_ends,
+    sentence_prefix,
+)
 from caspr.formats.format import Each, Format, ReadOptions, lost_flags, quoted, removed_mentions, whole
 from caspr.formats.naming import keep_ids, name_and_part
-from caspr.formats.text_layer import Marked, assemble, join, whole_words, widened
-from caspr.storage import read_text
+from caspr.formats.text_layer import Marked, assemble, hull, join, whole_words, widened
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from caspr.text.findings import Finding, note, times
 
@@ -42,6 +50,8 @@ LAYERS = ("SPLIT", "BRIDGING", "DISCOURSE_DEIXIS", "REFERENCE", "NOM_SEM")
 _ITEM = re.compile(r"\(([^()]+)(\)?)|([^()]*)\)")
 _ID = re.compile(r"[0-9]+(\.[0-9]+)?")
 _RANGE = re.compile(r"[0-9]+-[0-9]+")
+_SPELLED = {"entityid": "EntityID", "markableid": "MarkableID"}
+"""Features that files spell in several ways."""
 _WRITABLE = re.compile(r"[^()|=,\s]+")
 Features = tuple[tuple[str, str], ...]
 """The features of a mention in order."""
@@ -80,28 +90,14 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
 def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:  # noqa: ARG001
     """Yield each document's name with its annotation, or with what is wrong with it."""
     who = path.stem if annotator is None else annotator
-    text = read_text(path).replace("\r\n", "\n")
-    columns: list[str] = []
-    titles: set[str] = set()
-    for name, nameless, lines in cut_documents(text, path.stem):
-        try:
-            columns = _declared(lines, columns)
-            annotation = _annotation(name, lines, columns, str(path), who, nameless)
-            title = annotation.document.title
-            if title in titles:
-                raise FormatError(None, f"document {quoted(title)} more than once", "each document once")
-        except FormatError as error:
-            yield name, error
-            continue
-        titles.add(title)
-        yield name, annotation
+    return read_documents(path, _declared, partial(_annotation, source=str(path), who=who))
 
 
-def _declared(lines: Sequence[Line], before: list[str]) -> list[str]:
+def _declared(lines: Sequence[Line], before: tuple[str, ...]) -> tuple[str, ...]:
     for line in lines:
         declared = COLUMNS.fullmatch(line.text)
         if declared:
-            before = declared[1].split()
+            before = tuple(declared[1].split())
             if not {"ID", "FORM", "IDENTITY"} <= set(before):
                 raise FormatError(
                     line.number, quoted(line.text), "the columns ID, FORM and IDENTITY among them"
@@ -112,9 +108,9 @@ def _declared(lines: Sequence[Line], before: list[str]) -> list[str]:
 
 
 def _annotation(
-    name: str, lines: Sequence[Line], columns: Sequence[str], source: str, who: str, nameless: int
+    name: str, lines: Sequence[Line], columns: tuple[str, ...], nameless: int, *, source: str, who: str
 ) -> Annotation:
-    at, form, column = (columns.index(one) for one in ("ID", "FORM", "IDENTITY"))
+    at, form, column = map(columns.index, ("ID", "FORM", "IDENTITY"))
     rows = [(index, _cells(line, columns)) for index, line in enumerate(lines) if _is_row(line)]
     kept = [(index, cells) for index, cells in rows if not _RANGE.fullmatch(cells[at])]
     for index, cells in kept:
@@ -124,10 +120,10 @@ def _annotation(
     numbers = tuple(lines[index].number for index, _ in kept)
     mentions = _mentions([cells[column] for _, cells in kept], numbers)
     texts = tuple(line.text for line in lines)
-    layout = UaLayout(name, texts, tuple(index for index, _ in kept), tuple(columns), tuple(mentions))
+    layout = UaLayout(name, texts, tuple(index for index, _ in kept), columns, tuple(mentions))
     called, part = (name, None) if nameless else name_and_part(name)
     layers = tuple(layer for layer in LAYERS if layer in columns)
-    ends = _ends(texts, layout.rows)
+    ends = sentence_ends(texts, layout.rows)
     document = Document(
         called, words, part, source, numbers, layout, sentence_ends=ends, nameless=nameless, layers=layers
     )
@@ -153,18 +149,6 @@ def _cells(line: Line, columns: Sequence[str]) -> list[str]:
 def _split(row: str) -> list[re.Match[str]]:
     """Find the cells of a row, which tabs or blanks separate."""
     return list(re.finditer(r"(?:^|(?<=\t))[^\t]*" if "\t" in row else r"\S+", row))
-
-
-def _ends(lines: Sequence[str], rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the last token before each blank line."""
-    ends = {len(rows)}
-    token = 0
-    for index, text in enumerate(lines):
-        if token < len(rows) and rows[token] == index:
-            token += 1
-        elif not text.strip():
-            ends.add(token)
-    return tuple(sorted(ends - {0}))
 
 
 def _mentions(cells: Sequence[str], numbers: Sequence[int]) -> list[UaMention]:
@@ -215,22 +199,11 @@ def _items(cell: str, line: int) -> Iterator[tuple[str, bool, str]]:
 
 
 def _features(text: str, line: int) -> Features:
-    pairs = [part.partition("=") for part in text.split("|")]
-    found = tuple((name, value) for name, _, value in pairs)
-    renamed = tuple(
-        (
-            "EntityID"
-            if name.lower() == "entityid"
-            else "MarkableID"
-            if name.lower() == "markableid"
-            else name,
-            value,
-        )
-        for name, value in found
-    )
-    if not dict(renamed).get("EntityID"):
+    pairs = (part.partition("=") for part in text.split("|"))
+    features = tuple((_SPELLED.get(name.lower(), name), value) for name, _, value in pairs)
+    if not dict(features).get("EntityID"):
         raise FormatError(line, f"a mention {quoted(text)}", "a feature EntityID, as in `(EntityID=1`")
-    return renamed
+    return features
 
 
 def write(annotations: Iterable[Annotation]) -> str:
@@ -239,12 +212,7 @@ def write(annotations: Iterable[Annotation]) -> str:
     declared: tuple[str, ...] = ()
     for annotation in map(whole_words, annotations):
         layout = _layout(annotation.document)
-        lines = list(layout.lines)
-        if layout.title != annotation.document.title:
-            lines = [
-                newdoc_line(annotation.document),
-                *(line for line in lines if not NEWDOC.fullmatch(line)),
-            ]
+        lines = called(annotation.document, layout.lines, layout.title)
         text = _write_one(annotation, layout, lines)
         if layout.columns != declared and not any(map(COLUMNS.fullmatch, lines)):
             text = f"# global.columns = {' '.join(layout.columns)}\n{text}"
@@ -267,13 +235,11 @@ def _layout(document: Document) -> UaLayout:
         lines.append(f"# sent_id = {sentence_prefix(document)}-s{sentence}")
         empty = 0
         for token in document.tokens[start:end]:
-            form = token.strip()
-            if re.search(r"[\t\n\0]", form):
-                raise OutputError(f"cannot write token {quoted(token)}: it has tabs or line ends")
-            number, empty = (number + 1, 0) if form else (number, empty + 1)
+            word = form(token, document)
+            number, empty = (number + 1, 0) if word else (number, empty + 1)
             rows.append(len(lines))
-            id = str(number) if form else f"{number}.{empty}"
-            lines.append("\t".join((id, form or "_", *["_"] * (len(NAMES) - 2))))
+            id = str(number) if word else f"{number}.{empty}"
+            lines.append("\t".join((id, word or "_", *["_"] * (len(NAMES) - 2))))
         lines.append("")
         start = end
     return UaLayout(document.title, tuple(lines), tuple(rows), tuple(NAMES), ())
@@ -290,12 +256,8 @@ def _write_one(annotation: Annotation, layout: UaLayout, texts: Sequence[str]) -
         line = lines[row - moved]
         old = _split(line)[column]
         lines[row - moved] = f"{line[: old.start()]}{cell}{line[old.end() :]}"
-    head = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     gold = [GOLD_LINE] if annotation.adjudicated else []
-    lines[head:head] = [*gold, *entity_lines(chains)]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return "".join(f"{line}\n" for line in (*lines, ""))
+    return finished(lines, [*gold, *entity_lines(chains)])
 
 
 def _marked(annotation: Annotation, chains: Iterable[Chain], layout: UaLayout) -> Iterator[UaMention]:
@@ -308,7 +270,7 @@ def _marked(annotation: Annotation, chains: Iterable[Chain], layout: UaLayout) -
     for chain in chains:
         for span in chain.mentions:
             same = known.get(span, [])
-            own = next((one for one in same if one.get("EntityID") == chain.id), same[0] if same else None)
+            own = next((old for old in same if old.get("EntityID") == chain.id), same[0] if same else None)
             if own is not None:
                 same.remove(own)
                 features = tuple(
@@ -361,7 +323,7 @@ def _cross(spans: Iterable[Span]) -> bool:
 def losses(annotation: Annotation) -> tuple[Finding, ...]:
     """Return what of an annotation this format cannot carry."""
     layout = annotation.document.layout
-    known = {hull(one.pieces) for one in layout.mentions} if isinstance(layout, UaLayout) else set()
+    known = {hull(mention.pieces) for mention in layout.mentions} if isinstance(layout, UaLayout) else set()
     gone = len(known - whole_words(annotation).mentions)
     stale = []
     if gone and annotation.document.layers:

@@ -16,19 +16,7 @@
    ids; others are dropped, and named. All mentions of an entity have the same type and identity.
 4. Two crossing mentions of one chain cannot be distinguished: see `formats.conll` for what is done.
 
-The items of an `Entity=` cell:
-
-    (e1-person-1        a mention of e1 starts; its other fields follow, in the declared order
-    e1)                 the last opened mention of e1 ends
-    (e1-person-1)       a mention of one token
-    (e1[2/3]  e1[2/3])  the second of three pieces of a mention with gaps
-
-5. Closings come before openings, longer mentions open first; where no longer mention opens, those of one
-   word come first. Items follow each other without a sign between them.
-6. The fields of an opening are those that `# global.Entity` declares, in its order; trailing empty ones
-   may be missing. The id is the field `eid`, or `GRP` in GUM.
-7. The pieces of a mention come in order; each piece belongs to the mention of its chain that waits for
-   it longest.
+`formats.entity_cells` has the items of an `Entity=` cell, and what ids and fields are.
 """
 
 import re
@@ -36,11 +24,12 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count, pairwise, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from caspr.errors import FormatError, OutputError
+from caspr.errors import FormatError
 from caspr.formats.bracket_cells import CellError, split_crossing
 from caspr.formats.columns import (
     GOLD_LINE,
@@ -53,6 +42,16 @@ from caspr.formats.columns import (
     with_entities,
 )
 from caspr.formats.conll import moved_findings
+from caspr.formats.conllu import (
+    called,
+    finished,
+    form,
+    newdoc_line,
+    read_documents,
+    sentence_ends,
+    sentence_prefix,
+)
+from caspr.formats.entity_cells import IDS, Entity, is_eid, is_unmistakable, match, render, same_items
 from caspr.formats.format import (
     Each,
     Format,
@@ -62,29 +61,20 @@ from caspr.formats.format import (
     removed_mentions,
     whole,
 )
-from caspr.formats.naming import keep_ids, name_and_part, with_number
+from caspr.formats.naming import keep_ids, name_and_part
 from caspr.formats.text_layer import (
     EntityFacts,
     Marked,
     assemble,
+    hull,
     join,
     whole_sentences,
     whole_words,
     widened,
 )
-from caspr.storage import read_text
 from caspr.text.document import Annotation, Chain, Document, LentRow, Mark, Span, TreeRow, Unit
 from caspr.text.findings import Finding, note, times, warning
 from caspr.text.trees import head_of
-
-_ITEM = re.compile(r"(\(?+)([^()]++)(\)?+)")
-_EID = re.compile(r"([^\[\]]+)(?:\[([0-9]{1,4})/([0-9]{1,4})\])?")
-_LATER = re.compile(r"(\[(?!1/)[0-9]+/[0-9]+\])(?:-[^()]*)")
-_WRITABLE = re.compile(r"[^()\[\]\-|<>,=\s]+")
-_SURE = re.compile(r"[A-Za-z]{0,3}[0-9]+(?:\[[0-9]+/[0-9]+\])?")
-IDS = ("eid", "GRP")
-"""The names of the field that holds the chain's id."""
-
 
 TYPES = frozenset(
     ("person", "place", "organization", "animal", "plant", "object", "substance", "time", "number")
@@ -105,171 +95,8 @@ LABEL = "label:"
 """Begins the item of the field `other` that holds the label of a mention that is no such type."""
 
 
-@dataclass(frozen=True)
-class Entity:
-    """One mention of a CorefUD file."""
-
-    id: str
-    pieces: tuple[Span, ...]
-    """Its tokens, in one run or several."""
-    fields: tuple[str, ...]
-    """All fields of its opening, the id included."""
-
-
-@dataclass
-class _OpenEntity:
-    """A mention that has begun."""
-
-    start: int
-    fields: tuple[str, ...]
-
-
-def is_eid(text: str) -> bool:
-    """Return whether a chain of this id can be written.
-
-    >>> is_eid("e12"), is_eid("a-b"), is_eid("")
-    (True, False, False)
-    """
-    return _WRITABLE.fullmatch(text) is not None
-
-
-def is_unmistakable(cell: str) -> bool:
-    """Return whether all items of a cell begin with an id, whatever the order of their fields.
-
-    >>> is_unmistakable("(e12-person-1)(e3"), is_unmistakable("(person"), is_unmistakable("person-1)")
-    (True, False, False)
-    """
-    items = [item.groups() for item in _ITEM.finditer(cell)]
-    return all(_SURE.fullmatch(content.split("-")[0] if opens else content) for opens, content, _ in items)
-
-
-def match(cells: Iterable[tuple[int, str]], order: Sequence[str]) -> list[Entity]:
-    """Find the mentions in the cells of numbered tokens, or raise `CellError`."""
-    column = next(order.index(name) for name in IDS if name in order)
-    opened: dict[str, list[_OpenEntity]] = defaultdict(list)
-    waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]] = defaultdict(list)
-    entities: list[Entity] = []
-    for token, cell in cells:
-        for opens, content, closes in _items(token, cell):
-            fields = tuple(content.split("-"))
-            key = (fields[column] if column < len(fields) else "") if opens else content
-            eid = _EID.fullmatch(key)
-            if eid is None:
-                raise CellError(token, f"entity {quoted(content)}", "an id such as e1 or e1[1/2]")
-            if opens:
-                opened[key].append(_OpenEntity(token, fields))
-            if closes:
-                if not opened[key]:
-                    raise CellError(
-                        token, f"{quoted(key + ')')}, which closes nothing", f"{quoted('(' + key)} before it"
-                    )
-                begun = opened[key].pop()
-                _finish(token, eid, begun, waiting, entities)
-    _refuse_open(opened, waiting)
-    return entities
-
-
-def _items(token: int, cell: str) -> list[tuple[bool, str, bool]]:
-    items, position = [], 0
-    while item := _ITEM.match(cell, position):
-        if not (item[1] or item[3]):
-            break
-        items.append((bool(item[1]), item[2], bool(item[3])))
-        position = item.end()
-    if position < len(cell):
-        raise CellError(token, f"malformed Entity={quoted(cell)}", "items such as `(e1-person-1`, `e1)`")
-    return items
-
-
-def _finish(
-    token: int,
-    eid: re.Match[str],
-    begun: _OpenEntity,
-    waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]],
-    entities: list[Entity],
-) -> None:
-    """End a mention, or a piece of one."""
-    id, piece = eid[1], Span(begun.start, token)
-    if eid[2] is None:
-        entities.append(Entity(id, (piece,), begun.fields))
-        return
-    number, total = int(eid[2]), int(eid[3])
-    if not 1 <= number <= total:
-        raise CellError(token, f"piece {number} of {total}", "pieces numbered from 1")
-    before: tuple[tuple[Span, ...], tuple[str, ...]] = ((), begun.fields)
-    if number > 1:
-        if not waiting[id, number, total]:
-            raise CellError(
-                token, f"piece {number} of {total} of {quoted(id)}", f"piece {number - 1} before it"
-            )
-        before = waiting[id, number, total].pop(0)
-    pieces = (*before[0], piece)
-    if number == total:
-        entities.append(Entity(id, pieces, before[1]))
-    else:
-        waiting[id, number + 1, total].append((pieces, before[1]))
-
-
-def _refuse_open(
-    opened: dict[str, list[_OpenEntity]],
-    waiting: dict[tuple[str, int, int], list[tuple[tuple[Span, ...], tuple[str, ...]]]],
-) -> None:
-    unclosed = [(mentions[0].start, id) for id, mentions in opened.items() if mentions]
-    if unclosed:
-        token, id = min(unclosed)
-        raise CellError(token, f"{quoted('(' + id)}, which is never closed", f"{quoted(id + ')')} after it")
-    missing = [
-        (rest[0][0][-1].end, id, number, total) for (id, number, total), rest in waiting.items() if rest
-    ]
-    if missing:
-        token, id, number, total = min(missing)
-        raise CellError(token, f"no piece {number} of {total} of {quoted(id)}", "all pieces of a mention")
-
-
-def same_items(first: str, second: str) -> bool:
-    """Return whether two cells hold the same items in another order, each once.
-
-    Whether later pieces of a mention repeat its fields does not matter: files differ in that.
-    """
-    items = [sorted(_LATER.sub(r"\1", item[0]) for item in _ITEM.finditer(cell)) for cell in (first, second)]
-    return items[0] == items[1] and len(set(items[0])) == len(items[0])
-
-
-def render(entities: Iterable[Entity], order: Sequence[str], length: int) -> list[str]:
-    """Write the cells of a document of `length` tokens; an empty cell has no mention."""
-    column = next(order.index(name) for name in IDS if name in order)
-    closings: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
-    openings: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
-    singles: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
-    for entity in entities:
-        total = len(entity.pieces)
-        for number, (start, end) in enumerate(entity.pieces, 1):
-            id = entity.id if total == 1 else f"{entity.id}[{number}/{total}]"
-            fields = [*entity.fields[:column], id, *entity.fields[column + 1 :]]
-            text = "-".join(fields).rstrip("-") if len(fields) > column + 1 else "-".join(fields)
-            if start == end:
-                singles[start].append((-end, id, f"({text})"))
-            else:
-                openings[start].append((-end, id, f"({text}"))
-                closings[end].append((-start, id, f"{id})"))
-    return [
-        _cell(closings.get(token), openings.get(token), singles.get(token)) for token in range(1, length + 1)
-    ]
-
-
-_Items = list[tuple[int, str, str]] | None
-
-
-def _cell(closings: _Items, openings: _Items, singles: _Items) -> str:
-    """Put the items of a cell in order: those of one word come last, or first where no other opens."""
-    ended, begun, alone = (sorted(items or ()) for items in (closings, openings, singles))
-    ordered = [*ended, *begun, *alone] if begun else [*alone, *ended]
-    return "".join(text for _, _, text in ordered)
-
-
 _SPEAKER = re.compile(r"#\s*speaker\s*=\s*(.*?)\s*")
 ORDER: tuple[str, ...] = ("eid", "etype", "head", "other")
-NEWDOC = re.compile(r"# *newdoc(?:\s+id\s*=\s*(.*?))?\s*")
 GLOBAL = re.compile(r"# *global\.Entity\s*=\s*(\S+)\s*")
 
 
@@ -317,18 +144,6 @@ def layout_of(document: Document, mentions: Iterable[Span] = (), prefix: str = "
     return _new_layout(document, whole_sentences(document, mentions), prefix or sentence_prefix(document))
 
 
-def sentence_prefix(document: Document) -> str:
-    """Return what ids of new sentences begin with: the document's title, without blanks and slashes."""
-    return re.sub(r"[^\w.-]+", "_", document.title) or "d"
-
-
-def newdoc_line(document: Document) -> str:
-    """Return the line that begins a document."""
-    if re.search(r"[\n\0]", document.title):
-        raise OutputError(f"cannot write a document named {quoted(document.title)}: a name has no line ends")
-    return f"# newdoc id = {document.title}"
-
-
 def global_line(order: Sequence[str]) -> str:
     """Return the line that declares the fields of an opening."""
     return f"# global.Entity = {'-'.join(order)}"
@@ -339,7 +154,7 @@ def _new_layout(document: Document, ends: Sequence[int], prefix: str) -> Corefud
     lines = [newdoc_line(document), global_line(ORDER)]
     rows: list[int] = []
     for number, (start, end) in enumerate(pairwise([0, *ends]), 1):
-        words = [_form(token, document) for token in document.tokens[start:end]]
+        words = [form(token, document) for token in document.tokens[start:end]]
         lines += (f"# sent_id = {prefix}-s{number}", f"# text = {' '.join(filter(None, words))}")
         for row in _new_rows(words):
             rows.append(len(lines))
@@ -361,20 +176,6 @@ def _new_rows(words: Iterable[str]) -> Iterator[str]:
             yield f"{number}.{empty}\t_\t_\t_\t_\t_\t_\t_\t0:root\t_"
 
 
-def _form(token: str, document: Document) -> str:
-    form = token.strip()
-    if re.search(r"[\t\n\0]", form):
-        raise OutputError(
-            f"cannot write token {quoted(token)} of {quoted(document.title)}: it has tabs or line ends"
-        )
-    return form
-
-
-def hull(pieces: Sequence[Span]) -> Span:
-    """Return the span from the first to the last token of some pieces."""
-    return Span(min(piece.start for piece in pieces), max(piece.end for piece in pieces))
-
-
 _TOKEN = re.compile(r"[0-9]+(\.[0-9]+)?")
 _RANGE = re.compile(r"[0-9]+-[0-9]+")
 
@@ -387,51 +188,7 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
 def read_each(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> Iterator[Each]:  # noqa: ARG001
     """Yield each document's name with its annotation, or with what is wrong with it."""
     who = path.stem if annotator is None else annotator
-    text = read_text(path).replace("\r\n", "\n")
-    order: tuple[str, ...] = ()
-    titles: set[str] = set()
-    empty = True
-    for name, nameless, lines in cut_documents(text, path.stem):
-        try:
-            order = _declared(lines, order)
-            annotation = _annotation(name, lines, order, str(path), who, nameless)
-        except FormatError as error:
-            empty = False
-            yield name, error
-            continue
-        title = annotation.document.title
-        empty = empty and not annotation.document.tokens
-        if title in titles:
-            yield (
-                name,
-                FormatError(None, f"document {quoted(title)} more than once", "each document once"),
-            )
-        else:
-            yield name, annotation
-        titles.add(title)
-    if empty and "newdoc" not in text:
-        yield path.stem, FormatError(None, "no token", "rows of ten columns")
-
-
-def cut_documents(text: str, own: str) -> Iterator[tuple[str, int, list[Line]]]:
-    """Cut a file into documents, which have names or numbers; the comments of a sentence go with it."""
-    lines: list[Line] = []
-    begun = False
-    name, nameless, unnamed = own, 1, 0
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-        new = NEWDOC.fullmatch(line)
-        if new is not None:
-            if begun or any("\t" in row.text for row in lines):
-                ends = (end for end, row in enumerate(lines, 1) if not row.text.startswith("#"))
-                start = max(ends, default=len(lines))
-                yield name, nameless, lines[:start]
-                lines = lines[start:]
-                unnamed += not begun
-            unnamed += not new[1]
-            name, nameless = (new[1], 0) if new[1] else (with_number(own, unnamed), unnamed)
-            begun = True
-        lines.append(Line(number, line))
-    yield name, nameless, lines
+    return read_documents(path, _declared, partial(_annotation, source=str(path), who=who))
 
 
 def _declared(lines: Sequence[Line], order: tuple[str, ...]) -> tuple[str, ...]:
@@ -461,10 +218,12 @@ def _refuse_undeclared(lines: Sequence[Line]) -> None:
 
 
 def _annotation(
-    name: str, lines: Sequence[Line], order: tuple[str, ...], source: str, who: str, nameless: int
+    name: str, lines: Sequence[Line], order: tuple[str, ...], nameless: int, *, source: str, who: str
 ) -> Annotation:
     order = order or ORDER
     rows = [(index, line.text.split("\t")) for index, line in enumerate(lines) if _is_row(line)]
+    if not rows and not any("newdoc" in line.text for line in lines):
+        raise FormatError(None, "no token", "rows of ten columns")
     words = tuple("" if "." in columns[0] and columns[1] == "_" else columns[1] for _, columns in rows)
     numbers = tuple(lines[index].number for index, _ in rows)
     aliases = read_aliases(lines).get(None, {})
@@ -475,7 +234,7 @@ def _annotation(
     entities = [replace(entity, id=aliases.get(entity.id, entity.id)) for entity in matched]
     texts = tuple(line.text for line in lines)
     layout = CorefudLayout(name, texts, tuple(index for index, _ in rows), order, tuple(entities))
-    ends = _ends(texts, layout.rows)
+    ends = sentence_ends(texts, layout.rows)
     called, part = (name, None) if nameless else name_and_part(name)
     document = Document(
         called, words, part, source, numbers, layout, sentence_ends=ends, nameless=nameless, tree=layout
@@ -507,9 +266,9 @@ def _units(
     chains: dict[str, list[Unit]] = {}
     for entity in entities:
         tokens = _tokens(entity.pieces)
-        given = _field(entity, order, "head")
-        known = given.isdecimal() and 1 <= int(given) <= len(tokens)
-        unit = Unit(tokens, tokens[int(given) - 1] if known else head_of(document, tokens))
+        head = entity.get("head", order)
+        known = head.isdecimal() and 1 <= int(head) <= len(tokens)
+        unit = Unit(tokens, tokens[int(head) - 1] if known else head_of(document, tokens))
         chains.setdefault(entity.id, []).append(unit)
 
     def rank(id: str) -> tuple[int, int, int, str]:
@@ -537,38 +296,21 @@ def _entity(misc: str) -> str:
 
 def _label(entity: Entity, order: Sequence[str]) -> str:
     """Return the label of a mention: an item of its field `other`, else its type."""
-    items = _field(entity, order, "other").split(",")
+    items = entity.get("other", order).split(",")
     labels = (item.removeprefix(LABEL) for item in items if item.startswith(LABEL))
-    return next(labels, "") or _field(entity, order, "etype")
+    return next(labels, "") or entity.get("etype", order)
 
 
 def _facts(entities: Sequence[tuple[str, Entity]], order: Sequence[str]) -> EntityFacts:
     """Return names and types of entities: of several types of one entity, that of most mentions."""
-    names = {id: name for id, entity in entities if (name := _field(entity, order, "identity"))}
+    names = {id: name for id, entity in entities if (name := entity.get("identity", order))}
     types: dict[str, Counter[str]] = defaultdict(Counter)
     for id, entity in entities:
-        if type := _field(entity, order, "etype"):
+        if type := entity.get("etype", order):
             types[id][type] += 1
     return EntityFacts(
         names, {id: min(counts, key=lambda type: (-counts[type], type)) for id, counts in types.items()}
     )
-
-
-def _field(entity: Entity, order: Sequence[str], name: str) -> str:
-    index = order.index(name) if name in order else len(entity.fields)
-    return entity.fields[index] if index < len(entity.fields) else ""
-
-
-def _ends(lines: Sequence[str], rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the last token before each blank line."""
-    ends: list[int] = []
-    token = 0
-    for index, text in enumerate(lines):
-        if token < len(rows) and rows[token] == index:
-            token += 1
-        elif not text.strip() and token and token not in ends[-1:]:
-            ends.append(token)
-    return (*ends, len(rows)) if rows and ends[-1:] != [len(rows)] else tuple(ends)
 
 
 def write(annotations: Iterable[Annotation]) -> str:
@@ -576,12 +318,12 @@ def write(annotations: Iterable[Annotation]) -> str:
     written: list[str] = []
     declared: tuple[str, ...] = ()
     prefixes: set[str] = set()
-    given = [whole_words(_with_lent(annotation)) for annotation in annotations]
-    taken = Counter(id for annotation in given for id in _ids_of(annotation.document))
-    for annotation in given:
+    complete = [whole_words(_with_lent(annotation)) for annotation in annotations]
+    taken = Counter(id for annotation in complete for id in _ids_of(annotation.document))
+    for annotation in complete:
         prefix = _free(sentence_prefix(annotation.document), prefixes)
         layout = layout_of(annotation.document, annotation.mentions, prefix)
-        lines = _called(layout, annotation.document)
+        lines = called(annotation.document, layout.lines, layout.title)
         if layout.order != declared and annotation.mentions and not any(map(GLOBAL.fullmatch, lines)):
             # The document that declared it is not written, or nobody did.
             first = int(bool(lines) and lines[0].startswith("#"))
@@ -657,11 +399,11 @@ def _over(
     entity: Entity, pieces: tuple[Span, ...], order: Sequence[str], new: Mapping[int, int] | None = None
 ) -> Entity:
     """Return a mention with other tokens, and the same head: its number in the mention may be another."""
-    given = _field(entity, order, "head")
-    if pieces == entity.pieces or not given.isdecimal():
+    number = entity.get("head", order)
+    if pieces == entity.pieces or not number.isdecimal():
         return replace(entity, pieces=pieces)
     before, after = _tokens(entity.pieces), _tokens(pieces)
-    head = before[int(given) - 1] if 1 <= int(given) <= len(before) else before[0]
+    head = before[int(number) - 1] if 1 <= int(number) <= len(before) else before[0]
     head = head if new is None else new[head]
     fields = list(entity.fields)
     fields[order.index("head")] = str(after.index(head) + 1 if head in after else 1)
@@ -807,13 +549,9 @@ def _write_one(annotation: Annotation, layout: CorefudLayout, texts: Sequence[st
         if token in flagged:
             columns[9] = _with_item(columns[9], FLAG, flagged[token])
         lines[row - moved] = "\t".join(columns)
-    head = next((n for n, line in enumerate(lines) if not line.startswith("#") or "newpar" in line), 0)
     gold = [GOLD_LINE] if annotation.adjudicated else []
     unsaid = [_unsaid(chain, layout) for chain in plan.chains]
-    lines[head:head] = [*gold, *entity_lines(unsaid), *alias_lines(plan.aliases)]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return "".join(f"{line}\n" for line in (*lines, ""))
+    return finished(lines, [*gold, *entity_lines(unsaid), *alias_lines(plan.aliases)])
 
 
 def _unsure(annotation: Annotation) -> dict[int, float]:
@@ -918,10 +656,10 @@ def _entities(annotation: Annotation, chains: Iterable[Chain], layout: CorefudLa
     chains = list(chains)
     same = {} if annotation.adjudicated else _unchanged(chains, layout)
     for chain in chains:
-        found = [_known(chain, known.get(span, ())) for span in chain.mentions]
-        shared = None if same.get(chain.id) == chain.id else _facts_of(chain, found, layout)
+        before = [_known(chain, known.get(span, ())) for span in chain.mentions]
+        shared = None if same.get(chain.id) == chain.id else _facts_of(chain, before, layout)
         last = 0
-        for span, own in zip(chain.mentions, found, strict=True):
+        for span, own in zip(chain.mentions, before, strict=True):
             mark = annotation.marks.get(span, Mark())
             pieces = own.pieces if own and own.id == chain.id else mark.pieces or (span,)
             if len(pieces) > 1 and span.start <= last:
@@ -940,20 +678,20 @@ def _known(chain: Chain, same: Sequence[Entity]) -> Entity | None:
     return next((entity for entity in same if entity.id == chain.id), same[0] if same else None)
 
 
-def _facts_of(chain: Chain, found: Iterable[Entity | None], layout: CorefudLayout) -> dict[str, str]:
+def _facts_of(chain: Chain, before: Iterable[Entity | None], layout: CorefudLayout) -> dict[str, str]:
     """Return what CorefUD wants to be the same in all mentions of an entity.
 
     That is what was voted for the entity, if it can be written; otherwise what most of its mentions have.
     """
-    own = [entity for entity in found if entity is not None]
-    types = {_field(entity, layout.order, "etype") for entity in layout.entities}
+    own = [entity for entity in before if entity is not None]
+    types = {entity.get("etype", layout.order) for entity in layout.entities}
     voted = {
         "etype": _type(chain) or (chain.type if chain.type in types else ""),
         "identity": _plain(chain.name),
     }
     facts = {}
     for name, value in voted.items():
-        counts = Counter(filter(None, (_field(entity, layout.order, name) for entity in own)))
+        counts = Counter(filter(None, (entity.get(name, layout.order) for entity in own)))
         most = min(counts, key=lambda value: (-counts[value], value), default="")
         facts[name] = most if name == "identity" and _plain(most) == value else value or most
     return facts
@@ -1026,14 +764,6 @@ def _with_item(misc: str, name: str, value: str) -> str:
     items = [] if misc == "_" else [item for item in misc.split("|") if not item.startswith(f"{name}=")]
     later = next((number for number, item in enumerate(items) if item > f"{name}="), len(items))
     return "|".join([*items[:later], f"{name}={value}", *items[later:]])
-
-
-def _called(layout: CorefudLayout, document: Document) -> list[str]:
-    """Return the lines of a document, which may have got another name, as one of several solutions has."""
-    if layout.title == document.title:
-        return list(layout.lines)
-    lines = [line for line in layout.lines if not NEWDOC.fullmatch(line)]
-    return [newdoc_line(document), *lines]
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001

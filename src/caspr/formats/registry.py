@@ -12,6 +12,7 @@ other: CoNLL files are recognised, read and written without importing a parser o
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path, PurePath
 
@@ -44,13 +45,15 @@ class _Modules(Mapping[str, Format]):
 
     def __init__(self, *names: str) -> None:
         self._names = names
+        self._records: dict[str, Format] = {}
 
     def __getitem__(self, name: str) -> Format:
-        if name not in self._names:
-            raise KeyError(name)
-        module = import_module(f"caspr.formats.{_SHARED.get(name, name)}")
-        record: Format = module.FORMATS[name] if name in _SHARED else module.FORMAT
-        return record
+        if name not in self._records:
+            if name not in self._names:
+                raise KeyError(name)
+            module = import_module(f"caspr.formats.{_SHARED.get(name, name)}")
+            self._records[name] = module.FORMATS[name] if name in _SHARED else module.FORMAT
+        return self._records[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -312,9 +315,15 @@ def without_suffix(path: PurePath) -> str:
     >>> without_suffix(Path("x/one.wlcoref.jsonlines")), without_suffix(Path("wsj.0001.conll"))
     ('one', 'wsj.0001')
     """
-    long = (suffix for format in FORMATS.values() for suffix in format.suffixes if suffix.count(".") > 1)
-    ending = next((suffix for suffix in long if path.name.lower().endswith(suffix)), None)
+    name = path.name.lower()
+    ending = next((suffix for suffix in _long_suffixes() if name.endswith(suffix)), None)
     return bare_name(path) if ending is None else path.name[: -len(ending)]
+
+
+@cache
+def _long_suffixes() -> tuple[str, ...]:
+    """Return the suffixes that have several parts."""
+    return tuple(suffix for format in FORMATS.values() for suffix in format.suffixes if suffix.count(".") > 1)
 
 
 def project_suffixes() -> tuple[str, ...]:

@@ -326,6 +326,11 @@ def _odd(title: str, repeated: int, gaps: int) -> Iterator[Finding]:
         yield warning("discontinuous-mention", message, count=gaps, where=f", {title}")
 
 
+def hull(pieces: Sequence[Span]) -> Span:
+    """Return the span from the first to the last token of some pieces."""
+    return Span(min(piece.start for piece in pieces), max(piece.end for piece in pieces))
+
+
 def join(pieces: Iterable[Span]) -> tuple[Span, ...]:
     """Sort runs of tokens and join those without a token between them.
 

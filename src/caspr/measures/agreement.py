@@ -40,10 +40,11 @@ many of these are links K:
 
     Do = 1/n * sum over pairs of 2 K (m - K) / (m - 1),    De = 2 L (n - L) / (n (n - 1)),
 
-n being the number of all values in pairs that have at least two, L that of links among them. Pairs are
-not listed: mentions in the same chains of the same annotators are alike, and pairs that nobody linked are
-all pairs less the linked ones. An annotator has a value for a pair who has one for both of its mentions
-(`valued_by`): who did not see one of them says nothing about the pair.
+n being the number of all values in pairs that have at least two, L that of links among them. Pairs are not
+listed: the sum of K is the number of links of each annotator, and that of K (K - 1) / 2 the number of links
+that each two annotators share, so both follow from how many mentions are in which chains of one annotator, or
+of two. An annotator has a value for a pair who has one for both of its mentions (`valued_by`): who did not
+see one of them says nothing about the pair.
 """
 
 from collections import Counter, defaultdict
@@ -51,11 +52,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement
+from functools import cached_property, lru_cache
+from itertools import combinations, combinations_with_replacement, product
 from typing import NamedTuple
 
-from caspr.measures.matching import count_pairs
-from caspr.task.votes import Signature, count_votes, meet
+from caspr.measures.matching import add_fractions, count_pairs
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Span
 
@@ -77,6 +78,7 @@ class Shape(NamedTuple):
         return 2 if self.common == min(self.first, self.second) else 1
 
 
+@lru_cache(maxsize=1 << 14)
 def passonneau(shape: Shape) -> Fraction:
     """Return 0, 1/3, 2/3 or 1.
 
@@ -86,6 +88,7 @@ def passonneau(shape: Shape) -> Fraction:
     return 1 - Fraction(shape.nearness, 3)
 
 
+@lru_cache(maxsize=1 << 14)
 def masi(shape: Shape) -> Fraction:
     """Return the distance weighted by Jaccard's index.
 
@@ -97,6 +100,7 @@ def masi(shape: Shape) -> Fraction:
     return 1 - Fraction(shape.common, shape.first + shape.second - shape.common) * Fraction(shape.nearness, 3)
 
 
+@lru_cache(maxsize=1 << 14)
 def nominal(shape: Shape) -> Fraction:
     """Return 0 for equal sets, 1 for all others."""
     return Fraction(0 if shape.nearness == 3 else 1)
@@ -158,42 +162,46 @@ class SetTally:
     def alpha(self, distance: Callable[[Shape], Fraction]) -> Fraction | None:
         """Return alpha under a distance; undefined where all values are equal or none can be paired."""
         pairs = self.values * (self.values - 1) - self.empty * (self.empty - 1)
-        expected = pairs - sum((1 - distance(shape)) * count for shape, count in self.near.items())
+        nearer: Counter[int] = Counter()
+        for shape, count in self.near.items():
+            apart = distance(shape)
+            nearer[apart.denominator] += (apart.denominator - apart.numerator) * count
+        expected = pairs - add_fractions(nearer)
         if not expected:
             return None
-        observed = sum(
-            (distance(shape) * count / (values - 1) for (values, shape), count in self.within.items()),
-            Fraction(0),
-        )
-        return 1 - observed * (self.values - 1) / expected
-
-
-Alike = tuple[Signature, frozenset[int]]
-"""What the values of all pairs of a mention depend on: the chains it is in, and who has a value."""
+        observed: Counter[int] = Counter()
+        for (values, shape), count in self.within.items():
+            apart = distance(shape)
+            observed[apart.denominator * (values - 1)] += apart.numerator * count
+        return 1 - add_fractions(observed) * (self.values - 1) / expected
 
 
 @dataclass(frozen=True)
 class LinkTally:
-    """How many pairs of mentions have how many values and links."""
+    """Pairs of mentions and their links, by the number of annotators m who have a value for the pair."""
 
-    pairs: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """Pairs of mentions by the number of annotators with a value and of those who linked them."""
+    pairs: Counter[int] = field(default_factory=Counter)
+    links: Counter[int] = field(default_factory=Counter)
+    """The sum of K over these pairs: every annotator's links."""
+    shared: Counter[int] = field(default_factory=Counter)
+    """The sum of K (K - 1) / 2 over these pairs: the links that each two annotators have in common."""
 
     def __add__(self, other: "LinkTally") -> "LinkTally":
         """Pool two documents."""
-        return LinkTally(self.pairs + other.pairs)
+        return LinkTally(self.pairs + other.pairs, self.links + other.links, self.shared + other.shared)
+
+    def differing(self, m: int) -> int:
+        """Return the sum of K (m - K) over all pairs with m values."""
+        return (m - 1) * self.links[m] - 2 * self.shared[m]
 
     def alpha(self) -> Fraction | None:
         """Return alpha; undefined where all pairs are linked, or none is."""
-        paired = {key: count for key, count in self.pairs.items() if key[0] > 1}
-        values = sum(count * m for (m, _), count in paired.items())
-        links = sum(count * k for (_, k), count in paired.items())
+        values = sum(count * m for m, count in self.pairs.items() if m > 1)
+        links = sum(count for m, count in self.links.items() if m > 1)
         expected = 2 * links * (values - links)
         if not expected:
             return None
-        observed = sum(
-            (Fraction(2 * count * k * (m - k), m - 1) for (m, k), count in paired.items()), Fraction(0)
-        )
+        observed = add_fractions({m - 1: 2 * self.differing(m) for m in self.links if m > 1})
         return 1 - observed * (values - 1) / expected
 
 
@@ -228,9 +236,8 @@ def tally(
     >>> [str(both.alpha(kind)) for kind in ("passonneau", "masi", "nominal")]
     ['20/29', '44/95', '8/35']
     """
-    conventions = conventions or Conventions()
-    sets = tally_sets(annotations, conventions, coverage)
-    return Tally(sets, tally_links(annotations, conventions, coverage))
+    table = _Table.of(annotations, conventions or Conventions(), coverage)
+    return Tally(_tally_sets(table), _tally_links(table))
 
 
 def tally_all(
@@ -271,159 +278,308 @@ def valued_by(
     return markers(annotations) if missing else viewers(annotations, coverage)
 
 
+_UNMARKED = -1
+"""Stands for the set of a mention that an annotator saw and did not mark."""
+_NONE = -2
+"""Stands for no value."""
+
+
 @dataclass(frozen=True)
-class _Class:
-    """The mentions to which one annotator gave the same set."""
+class _Sets:
+    """The sets of one annotator: mentions in the same chains have the same."""
 
-    whole: frozenset[Span]
-    """The set, each mention included."""
-    members: frozenset[Span]
-    """The mentions that have it as value, without those that cannot be paired."""
+    at: Mapping[Span, int]
+    """The number of the set of each mention."""
+    wholes: Sequence[frozenset[Span]]
+    """The sets, by number."""
+    meets: Mapping[int, frozenset[int]]
+    """The other sets that hold the mentions with a set; only where mentions are in several chains."""
+
+    @classmethod
+    def of(cls, annotation: Annotation) -> "_Sets":
+        chains = [frozenset(chain.mentions) for chain in annotation.all_chains]
+        at = {span: number for number, chain in enumerate(chains) for span in chain}
+        return cls(at, chains, {}) if sum(map(len, chains)) == len(at) else cls._overlapping(chains)
+
+    @classmethod
+    def _overlapping(cls, chains: Sequence[frozenset[Span]]) -> "_Sets":
+        holders: dict[Span, list[int]] = defaultdict(list)
+        for number, chain in enumerate(chains):
+            for span in chain:
+                holders[span].append(number)
+        kinds = {kind: number for number, kind in enumerate(dict.fromkeys(map(tuple, holders.values())))}
+        by_chain: dict[int, set[int]] = defaultdict(set)
+        for kind, number in kinds.items():
+            for chain_number in kind:
+                by_chain[chain_number].add(number)
+        return cls(
+            {span: kinds[tuple(holding)] for span, holding in holders.items()},
+            [frozenset().union(*(chains[held] for held in kind)) for kind in kinds],
+            {
+                number: frozenset().union(*(by_chain[held] for held in kind)) - {number}
+                for kind, number in kinds.items()
+            },
+        )
+
+    def near(self, number: int) -> Iterable[int]:
+        """Return all sets that hold the mentions with a set."""
+        return (number, *self.meets.get(number, ()))
 
 
-def tally_sets(
-    annotations: Sequence[Annotation], conventions: Conventions, coverage: Coverage | None = None
-) -> SetTally:
+Cells = Counter[tuple[int, int, int]]
+"""How many mentions have the same viewers, and the same set for one annotator and for another."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The values of one document: of each mention that has at least two, for each annotator."""
+
+    conventions: Conventions
+    sets: Sequence[_Sets]
+    """Those of each annotator."""
+    kinds: Sequence[frozenset[int]]
+    """Who has a value: all different answers."""
+    viewers: Sequence[int]
+    """Who has a value for each mention, as a number of `kinds`."""
+    columns: Sequence[Sequence[int]]
+    """For each annotator the set of each mention."""
+
+    @classmethod
+    def of(
+        cls, annotations: Sequence[Annotation], conventions: Conventions, coverage: Coverage | None
+    ) -> "_Table":
+        valued = valued_by(annotations, conventions, coverage)
+        who = {span: viewers for span, viewers in valued.items() if len(viewers) > 1}
+        number = {viewers: position for position, viewers in enumerate(dict.fromkeys(who.values()))}
+        sets = [_Sets.of(annotation) for annotation in annotations]
+        columns = [[own.at.get(span, _UNMARKED) for span in who] for own in sets]
+        kinds, viewers = list(number), [number[seeing] for seeing in who.values()]
+        for annotator, column in enumerate(columns):
+            if not all(annotator in seeing for seeing in kinds):
+                columns[annotator] = [
+                    value if annotator in kinds[kind] else _NONE
+                    for value, kind in zip(column, viewers, strict=True)
+                ]
+        return cls(conventions, sets, kinds, viewers, columns)
+
+    @property
+    def unmarked(self) -> int:
+        """How many mentions the set of an unmarked mention has."""
+        return 1 if self.conventions.unmarked is Unmarked.SINGLETON else 0
+
+    @cached_property
+    def members(self) -> list[Counter[int]]:
+        """How many mentions have each set, for each annotator."""
+        return [Counter(column) for column in self.columns]
+
+    @cached_property
+    def cells(self) -> dict[tuple[int, int], Cells]:
+        """The mentions of which each two annotators have a value."""
+        return {
+            (first, second): Counter(
+                {
+                    cell: count
+                    for cell, count in Counter(
+                        zip(self.viewers, self.columns[first], self.columns[second], strict=True)
+                    ).items()
+                    if _NONE not in cell
+                }
+            )
+            for first, second in combinations(range(len(self.columns)), 2)
+        }
+
+    @cached_property
+    def sizes(self) -> list[dict[int, int]]:
+        """How many mentions each set has, for each annotator."""
+        return [
+            {_UNMARKED: self.unmarked, **{number: len(whole) for number, whole in enumerate(own.wholes)}}
+            for own in self.sets
+        ]
+
+    @cached_property
+    def common(self) -> dict[tuple[int, int], Counter[tuple[int, int]]]:
+        """How many mentions the sets of each two annotators share, for all that share any."""
+        return {
+            (first, second): _common(cells, self.sets[first], self.sets[second], self.unmarked)
+            for (first, second), cells in self.cells.items()
+        }
+
+
+def _common(cells: Cells, own: _Sets, theirs: _Sets, unmarked: int) -> Counter[tuple[int, int]]:
+    """Count the mentions that sets of two annotators share; of those not marked, each is a set by itself."""
+    common: Counter[tuple[int, int]] = Counter()
+    for (_, a, b), count in cells.items():
+        if a < 0 or b < 0:
+            common[a, b] = unmarked
+        elif own.meets or theirs.meets:
+            for pair in product(own.near(a), theirs.near(b)):
+                common[pair] += count
+        else:
+            common[a, b] += count
+    return common
+
+
+def _tally_sets(table: _Table) -> SetTally:
     """Count the shapes of one document."""
-    who = valued_by(annotations, conventions, coverage)
-    valued = Counter({span: len(numbers) for span, numbers in who.items()})
-    classes = [
-        list(_classes(annotation, _paired(who, number), conventions.unmarked))
-        for number, annotation in enumerate(annotations)
-    ]
-    every = [alike for own in classes for alike in own]
-    least = 1 if conventions.own else 2
+    seen = Counter(table.viewers)
+    least = 1 if table.conventions.own else 2
     return SetTally(
-        values=sum(count for count in valued.values() if count > 1),
-        empty=sum(len(alike.members) for alike in every if len(alike.whole) < least),
-        within=_within(classes, valued, conventions.own),
-        near=_near(every, conventions.own),
+        values=sum(len(table.kinds[kind]) * count for kind, count in seen.items()),
+        empty=sum(
+            count
+            for annotator, members in enumerate(table.members)
+            for number, count in members.items()
+            if number != _NONE and table.sizes[annotator][number] < least
+        ),
+        within=_within(table),
+        near=_near(table),
     )
 
 
-def _paired(who: Mapping[Span, frozenset[int]], number: int) -> frozenset[Span]:
-    """Return the mentions for which one annotator has a value, and another has one, too."""
-    return frozenset(span for span, numbers in who.items() if number in numbers and len(numbers) > 1)
-
-
-def _classes(annotation: Annotation, paired: frozenset[Span], unmarked: Unmarked) -> Iterator[_Class]:
-    wholes: dict[Span, frozenset[Span]] = {}
-    for chain in annotation.all_chains:
-        mentions = frozenset(chain.mentions)
-        for span in mentions:
-            wholes[span] = wholes[span] | mentions if span in wholes else mentions
-    members: dict[frozenset[Span], set[Span]] = defaultdict(set)
-    for span, whole in wholes.items():
-        if span in paired:
-            members[whole].add(span)
-    for span in paired - wholes.keys():
-        members[frozenset({span} if unmarked is Unmarked.SINGLETON else ())].add(span)
-    return (_Class(whole, frozenset(spans)) for whole, spans in members.items())
-
-
-def _within(
-    classes: Sequence[Sequence[_Class]], valued: Counter[Span], own: bool
-) -> Counter[tuple[int, Shape]]:
+def _within(table: _Table) -> Counter[tuple[int, Shape]]:
     """Count ordered pairs of values of one unit."""
+    shapes: Counter[tuple[int, int, int, int]] = Counter()
+    for (first, second), cells in table.cells.items():
+        sizes, others, common = table.sizes[first], table.sizes[second], table.common[first, second]
+        for (kind, a, b), count in cells.items():
+            shapes[kind, sizes[a], others[b], common[a, b]] += 2 * count
     within: Counter[tuple[int, Shape]] = Counter()
-    for first, second in combinations(classes, 2):
-        home = {span: alike for alike in second for span in alike.members}
-        for alike in first:
-            for met, spans in _grouped(alike.members, home):
-                shape = _shape(alike.whole, met.whole, less=(0, 0, 0) if own else (1, 1, 1))
-                for span in spans:
-                    within[valued[span], shape] += 2
+    less = (0, 0, 0) if table.conventions.own else (1, 1, 1)
+    for (kind, *sizes_and_common), count in shapes.items():
+        within[len(table.kinds[kind]), _shape(sizes_and_common, less)] += count
     return within
 
 
-def _grouped(spans: Iterable[Span], home: dict[Span, _Class]) -> Iterator[tuple[_Class, list[Span]]]:
-    groups: dict[int, list[Span]] = defaultdict(list)
-    for span in spans:
-        if span in home:
-            groups[id(home[span])].append(span)
-    return ((home[group[0]], group) for group in groups.values())
+class _Meeting(NamedTuple):
+    """Two sets that share mentions, and the mentions that have one of them, or both, as values."""
+
+    sizes: tuple[int, int, int]
+    """How many mentions are in each, and in both."""
+    members: tuple[int, int]
+    """How many mentions have each as value."""
+    inside: tuple[int, int]
+    """How many of these are in the other set."""
+    both: int
+    """How many mentions have both as values, each of one annotator."""
 
 
-def _near(classes: Sequence[_Class], own: bool) -> Counter[Shape]:
+def _near(table: _Table) -> Counter[Shape]:
     """Count ordered pairs of values that share a mention."""
+    meetings: Counter[_Meeting] = Counter()
+    for annotator in range(len(table.columns)):
+        meetings.update(_own_meetings(table, annotator))
+    for first, second in table.cells:
+        for meeting, count in _meetings(table, first, second):
+            meetings[meeting] += count
     near: Counter[Shape] = Counter()
-    holders: dict[Span, list[int]] = defaultdict(list)
-    for number, alike in enumerate(classes):
-        for span in alike.whole:
-            holders[span].append(number)
-    for number, alike in enumerate(classes):
-        less = (0, 0, 0) if own else (1, 1, 2)
-        near[_shape(alike.whole, alike.whole, less)] += 2 * count_pairs(len(alike.members))
-        for met in {later for span in alike.whole for later in holders[span] if later > number}:
-            for shape, count in _between(alike, classes[met], own):
-                near[shape] += 2 * count
+    for annotator, members in enumerate(table.members):
+        less = (0, 0, 0) if table.conventions.own else (1, 1, 2)
+        for number, count in members.items():
+            if number >= 0:
+                size = table.sizes[annotator][number]
+                near[_shape((size, size, size), less)] += 2 * count_pairs(count)
+    for meeting, times in meetings.items():
+        for shape, count in _between(meeting, table.conventions.own):
+            near[shape] += 2 * times * count
     return Counter({shape: count for shape, count in near.items() if shape.common > 0})
 
 
-def _between(first: _Class, second: _Class, own: bool) -> Iterator[tuple[Shape, int]]:
-    """Yield the shapes of all pairs of a value of one class and a value of another.
+def _own_meetings(table: _Table, annotator: int) -> Iterator[_Meeting]:
+    """Yield the different sets of one annotator that share mentions."""
+    sets, members = table.sets[annotator], table.members[annotator]
+    pairs = {pair for number in sets.meets for pair in combinations(sorted(sets.near(number)), 2)}
+    for a, b in pairs:
+        first, second, counts = sets.wholes[a], sets.wholes[b], (members[a], members[b])
+        sizes = len(first), len(second), len(first & second)
+        yield _Meeting(sizes, counts, counts if b in sets.meets[a] else (0, 0), 0)
+
+
+def _meetings(table: _Table, first: int, second: int) -> Iterator[tuple[_Meeting, int]]:
+    """Yield the sets of two annotators that share mentions, and how often there are such.
+
+    A mention that was not marked is a set by itself.
+    """
+    sizes, others = table.sizes[first], table.sizes[second]
+    own, theirs = table.members[first], table.members[second]
+    both: Counter[tuple[int, int]] = Counter()
+    for (_, a, b), count in table.cells[first, second].items():
+        both[a, b] += count
+    near, far = table.sets[first].near, table.sets[second].near
+    for (a, b), common in table.common[first, second].items():
+        if a >= 0 and b >= 0:
+            inside = common, common
+            if table.sets[first].meets or table.sets[second].meets:
+                inside = sum(both[a, c] for c in far(b)), sum(both[c, b] for c in near(a))
+            yield _Meeting((sizes[a], others[b], common), (own[a], theirs[b]), inside, both[a, b]), 1
+    for (a, b), count in both.items() if table.unmarked else ():
+        if a < 0 or b < 0:
+            for c, d in product(near(a), far(b)):
+                members = own[c] if c >= 0 else 1, theirs[d] if d >= 0 else 1
+                inside = int(c == a), int(d == b)
+                yield _Meeting((sizes[c], others[d], 1), members, inside, inside[0] * inside[1]), count
+
+
+def _between(meeting: _Meeting, own: bool) -> Iterator[tuple[Shape, int]]:
+    """Yield the shapes of all pairs of a value of one set and a value of another.
 
     Where a mention is not in its own set, taking it out makes the common part smaller if the other set
     holds it.
     """
+    sizes, members, (a, b), both = meeting
     if own:
-        yield _shape(first.whole, second.whole, (0, 0, 0)), len(first.members) * len(second.members)
+        yield Shape(*sizes), members[0] * members[1]
         return
-    a, b = len(first.members & second.whole), len(second.members & first.whole)
-    same = len(first.members & second.members)
-    outside_a, outside_b = len(first.members) - a, len(second.members) - b
+    outside_a, outside_b = members[0] - a, members[1] - b
     for smaller, count in (
         (0, outside_a * outside_b),
-        (1, a * outside_b + outside_a * b + same),
-        (2, a * b - same),
+        (1, a * outside_b + outside_a * b + both),
+        (2, a * b - both),
     ):
         if count:
-            yield _shape(first.whole, second.whole, (1, 1, smaller)), count
+            yield _shape(sizes, (1, 1, smaller)), count
 
 
-def _shape(first: frozenset[Span], second: frozenset[Span], less: tuple[int, int, int]) -> Shape:
-    common = len(first & second)
-    return Shape(
-        *(max(0, size - cut) for size, cut in zip((len(first), len(second), common), less, strict=True))
-    )
+def _shape(sizes: Iterable[int], less: Iterable[int]) -> Shape:
+    return Shape(*(max(0, size - cut) for size, cut in zip(sizes, less, strict=True)))
 
 
-def tally_links(
-    annotations: Sequence[Annotation], conventions: Conventions, coverage: Coverage | None = None
-) -> LinkTally:
+def _tally_links(table: _Table) -> LinkTally:
     """Count the pairs of one document."""
-    votes = count_votes(annotations)
-    valued = valued_by(annotations, conventions, coverage)
-    classes = Counter((votes.signature(span), who) for span, who in valued.items())
-    pairs = _linked(classes)
-    counts = Counter({(m, k): count for (m, k), count in pairs.items() if k})
-    linked: Counter[int] = Counter()
-    for (m, _), count in pairs.items():
-        linked[m] += count
-    for m, count in _all_pairs(Counter(valued.values())).items():
-        counts[m, 0] += count - linked[m]
-    return LinkTally(+counts)
+    links: Counter[int] = Counter()
+    shared: Counter[int] = Counter()
+    for annotator, column in enumerate(table.columns):
+        cells = Counter(zip(table.viewers, column, strict=True))
+        links.update(_linked(table, cells.items(), (annotator,)))
+    for annotators, pair_cells in table.cells.items():
+        shared.update(_linked(table, pair_cells.items(), annotators))
+    return LinkTally(_all_pairs([table.kinds[kind] for kind in table.viewers]), links, shared)
 
 
-def _linked(classes: Counter[Alike]) -> Counter[tuple[int, int]]:
-    """Count the pairs that some annotator linked."""
-    holders: dict[tuple[int, int], list[int]] = defaultdict(list)
-    known = list(classes)
-    for number, (signature, _) in enumerate(known):
-        for chain in signature.chains:
-            holders[chain].append(number)
-    linked: Counter[tuple[int, int]] = Counter()
-    near = {pair for numbers in holders.values() for pair in combinations_with_replacement(numbers, 2)}
-    for first, second in near:
-        (own, valued), (theirs, too) = known[first], known[second]
-        size, more = classes[known[first]], None if first == second else classes[known[second]]
-        linked[len(valued & too), meet(own, theirs).k] += count_pairs(size, more)
-    return linked
+def _linked(
+    table: _Table, cells: Iterable[tuple[tuple[int, ...], int]], annotators: Sequence[int]
+) -> Counter[int]:
+    """Count the pairs that some annotators linked, all of them, by how many annotators have a value."""
+    marked = {cell: count for cell, count in cells if _UNMARKED not in cell and _NONE not in cell}
+    if len(table.kinds) == 1 and not any(table.sets[annotator].meets for annotator in annotators):
+        return Counter({len(table.kinds[0]): sum(map(count_pairs, marked.values()))})
+    by_sets: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
+    for (kind, *sets), count in marked.items():
+        by_sets[tuple(sets)][kind] += count
+    doubled: Counter[int] = Counter()
+    meets = [table.sets[annotator].near for annotator in annotators]
+    for held, counts in by_sets.items():
+        for kind, count in counts.items():
+            doubled[len(table.kinds[kind])] -= count
+            for others in product(*(near(number) for near, number in zip(meets, held, strict=True))):
+                for other, more in by_sets.get(others, {}).items():
+                    doubled[len(table.kinds[kind] & table.kinds[other])] += count * more
+    return Counter({m: pairs // 2 for m, pairs in doubled.items()})
 
 
-def _all_pairs(valued: Counter[frozenset[int]]) -> Counter[int]:
+def _all_pairs(viewers: Iterable[frozenset[int]]) -> Counter[int]:
     """Count all pairs of mentions by the number of annotators who have a value."""
+    counts = Counter(viewers)
     pairs: Counter[int] = Counter()
-    for first, second in combinations_with_replacement(list(valued), 2):
-        pairs[len(first & second)] += count_pairs(valued[first], None if first == second else valued[second])
+    for first, second in combinations_with_replacement(counts, 2):
+        pairs[len(first & second)] += count_pairs(counts[first], None if first == second else counts[second])
     return pairs

@@ -337,10 +337,11 @@ def _score_matrices(
     seen: Sequence[Coverage | None],
 ) -> dict[str, Matrix]:
     scores: dict[tuple[str, str], Scores | None] = {}
+    keys = [tuple(map(in_first_chain, annotations)) for annotations in documents]
     for number, key in enumerate(names):
         for response in names[number:]:
-            pairs = _covered(documents, seen, (key, response))
-            scored = score_pairs(keyed(pairs), singletons) if pairs else None
+            pairs = _covered(keys, seen, (key, response))
+            scored = score_pairs(pairs, singletons) if pairs else None
             scores[response, key] = None if scored is None else scored.reversed()
             scores[key, response] = scored
 
@@ -359,14 +360,15 @@ def _alpha_matrices(
     pairs: dict[tuple[str, str], list[CoveredPair]],
     conventions: Conventions | None,
 ) -> dict[str, Matrix]:
-    tallies: dict[tuple[str, str], Tally] = {}
+    alphas: dict[tuple[str, str], dict[str, Fraction | None]] = {}
     for (first, second), documents in pairs.items():
-        tallies[first, second] = tallies[second, first] = tally_all(
+        counts = tally_all(
             [pair.annotations for pair in documents], conventions, [pair.coverage for pair in documents]
         )
+        alphas[first, second] = alphas[second, first] = {kind: counts.alpha(kind) for kind in ALPHAS}
     return {
         kind: tuple(
-            tuple(None if first == second else tallies[first, second].alpha(kind) for second in names)
+            tuple(None if first == second else alphas[first, second][kind] for second in names)
             for first in names
         )
         for kind in ALPHAS

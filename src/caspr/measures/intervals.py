@@ -245,11 +245,11 @@ def alpha_sums(tally: Tally | None, kind: str) -> list[float]:
     if tally is None:
         return [0.0] * (3 if kind == "links" else 4)
     if kind == "links":
-        paired = {key: count for key, count in tally.links.pairs.items() if key[0] > 1}
+        links = tally.links
         return [
-            float(sum(count * m for (m, _), count in paired.items())),
-            float(sum(count * k for (_, k), count in paired.items())),
-            sum(2 * count * k * (m - k) / (m - 1) for (m, k), count in paired.items()),
+            float(sum(count * m for m, count in links.pairs.items() if m > 1)),
+            float(sum(count for m, count in links.links.items() if m > 1)),
+            sum(2 * links.differing(m) / (m - 1) for m in links.links if m > 1),
         ]
     distance, sets = DISTANCES[kind], tally.sets
     within = sum(float(distance(shape)) * n / (values - 1) for (values, shape), n in sets.within.items())

@@ -22,6 +22,7 @@ somebody did not mark is a chain of one for it, unless asked otherwise.
 **Entities** of two sides are mapped one to one by `map_one_to_one`, which CEAF and the typology share.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -155,15 +156,19 @@ def map_one_to_one(weights: Weights) -> list[tuple[int, int]]:
     >>> map_one_to_one({(0, 0): 2, (0, 1): 1, (1, 1): 1, (2, 1): 1})
     [(0, 0), (1, 1)]
     """
-    groups: Groups[tuple[str, int]] = Groups()
-    for row, column in weights:
-        groups.add(("row", row))
-        groups.add(("column", column))
-        groups.join(("row", row), ("column", column))
-    parts: dict[tuple[str, int], dict[tuple[int, int], Fraction | int]] = defaultdict(dict)
-    for pair, weight in sorted(weights.items()):
-        parts[groups.first(("row", pair[0]))][pair] = weight
-    return [pair for part in parts.values() for pair in _assign(part)]
+    rows, columns = (Counter(pair[side] for pair in weights) for side in (0, 1))
+    alone = [(row, column) for row, column in weights if rows[row] == columns[column] == 1]
+    groups: Groups[int] = Groups()
+    # Rows are numbered from 0, columns from -1 downwards.
+    rest = sorted(weights.keys() - set(alone))
+    for row, column in rest:
+        groups.add(row)
+        groups.add(~column)
+        groups.join(row, ~column)
+    parts: dict[int, dict[tuple[int, int], Fraction | int]] = defaultdict(dict)
+    for pair in rest:
+        parts[groups.first(pair[0])][pair] = weights[pair]
+    return [*alone, *(pair for part in parts.values() for pair in _assign(part))]
 
 
 def _assign(weights: Weights) -> list[tuple[int, int]]:
@@ -190,3 +195,13 @@ def count_pairs(size: int, more: int | None = None) -> int:
     (6, 12)
     """
     return size * (size - 1) // 2 if more is None else size * more
+
+
+def add_fractions(numerators: Mapping[int, int]) -> Fraction:
+    """Add up fractions given by denominator.
+
+    >>> add_fractions({2: 1, 3: 1})
+    Fraction(5, 6)
+    """
+    whole = math.lcm(*numerators)
+    return Fraction(sum(part * (whole // denominator) for denominator, part in numerators.items()), whole)

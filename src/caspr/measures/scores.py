@@ -70,7 +70,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from caspr.errors import ArgumentError, InputError
-from caspr.measures.matching import Alignment, Chains, align, count_pairs, map_one_to_one, singletons_count
+from caspr.measures.matching import (
+    Alignment,
+    Chains,
+    add_fractions,
+    align,
+    count_pairs,
+    map_one_to_one,
+    singletons_count,
+)
 from caspr.measures.tree_matching import (
     align_trees,
     count_zero_anaphors,
@@ -225,7 +233,7 @@ def count_mentions(alignment: Alignment) -> RecallPrecision:
 
 
 def _distinct(chains: Chains) -> int:
-    return len({span for chain in chains for span in chain})
+    return len(set().union(*chains))
 
 
 def count_muc(alignment: Alignment) -> RecallPrecision:
@@ -251,15 +259,6 @@ def count_b3(alignment: Alignment) -> RecallPrecision:
         ratio(add_fractions(by_key), sum(map(len, alignment.key))),
         ratio(add_fractions(by_response), sum(map(len, alignment.response))),
     )
-
-
-def add_fractions(numerators: Mapping[int, int]) -> Fraction:
-    """Add up fractions given by denominator.
-
-    >>> add_fractions({2: 1, 3: 1})
-    Fraction(5, 6)
-    """
-    return sum((Fraction(part, whole) for whole, part in numerators.items()), Fraction(0))
 
 
 def count_ceafm(alignment: Alignment) -> RecallPrecision:
@@ -376,6 +375,9 @@ def _links(chains: Chains) -> tuple[int, int]:
     As in the reference scorer, a span makes a pair with its own repetition, and a pair can be of both
     kinds. Only repeated spans need looking at one by one.
     """
+    if _distinct(chains) == sum(map(len, chains)):
+        linked = sum(count_pairs(len(chain)) for chain in chains)
+        return linked, count_pairs(sum(map(len, chains))) - linked
     holders: dict[Any, set[int]] = {}
     for number, chain in enumerate(chains):
         for span in chain:

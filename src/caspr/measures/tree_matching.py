@@ -148,11 +148,11 @@ class TreeAlignment:
         return _name(mention, self.match)
 
     @cached_property
-    def other(self) -> Mapping[Hashable, Hashable]:
+    def partner(self) -> Mapping[Hashable, Hashable]:
         """For each mention that is matched with one that is not equal, that one."""
-        pairs = [(self.name(one), self.name(two)) for one, two in self._pairs()]
-        unequal = [(one, two) for one, two in pairs if one != two]
-        return {**dict(unequal), **{two: one for one, two in unequal}}
+        pairs = [(self.name(wanted), self.name(answered)) for wanted, answered in self._pairs()]
+        unequal = [pair for pair in pairs if pair[0] != pair[1]]
+        return {**dict(unequal), **{answered: wanted for wanted, answered in unequal}}
 
     def _pairs(self) -> list[tuple[TreeMention, TreeMention]]:
         """Match mentions that are not equal, and zeros."""
@@ -165,9 +165,9 @@ class TreeAlignment:
             [mention for mention in answer.values() if mention.zero],
             "zero",
         )
-        for one, two in zeros:
-            del right[self.name(one)]
-            del answer[self.name(two)]
+        for wanted, answered in zeros:
+            del right[self.name(wanted)]
+            del answer[self.name(answered)]
         free = [right[name] for name in right if name not in answer]
         free_too = [answer[name] for name in answer if name not in right]
         return [*zeros, *(_best_pairs(free, free_too, self.match) if self.match != "exact" else ())]
@@ -196,8 +196,8 @@ class TreeAlignment:
         for number, chain in enumerate(asking):
             for mention in chain:
                 name = self.name(mention)
-                found = holders.get(self.other.get(name, name), ())
-                for holder in found if every else found[-1:]:
+                holding = holders.get(self.partner.get(name, name), ())
+                for holder in holding if every else holding[-1:]:
                     shared[(number, holder) if asking is self.key else (holder, number)] += 1
         return Alignment(_numbered(self.key), _numbered(self.response), shared)
 
@@ -288,14 +288,14 @@ def count_zero_anaphors(alignment: TreeAlignment) -> ZeroCounts:
         for number, chain in enumerate(alignment.response)
         for mention in chain
     }
-    firsts = {alignment.name(min(chain, key=lambda one: one.order)) for chain in alignment.response}
+    firsts = {alignment.name(min(chain, key=lambda mention: mention.order)) for chain in alignment.response}
     counts: Counter[str] = Counter()
     covered: set[Hashable] = set()
     for chain in alignment.key:
         before: set[int] = set()
-        for number, mention in enumerate(sorted(chain, key=lambda one: one.order)):
+        for number, mention in enumerate(sorted(chain, key=lambda mention: mention.order)):
             name: Hashable | None = alignment.name(mention)
-            name = name if name in holder else alignment.other.get(name)
+            name = name if name in holder else alignment.partner.get(name)
             entity = None if name is None else holder.get(name)
             if number and mention.zero:
                 if name is None or name in firsts:

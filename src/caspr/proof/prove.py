@@ -14,7 +14,7 @@ def prove_results(results: Sequence[Result]) -> tuple[dict[str, Any], tuple[Find
 
     After Ctrl-C, if that ends a proof and not the program (`Limits.interruptible`), no other proof is begun.
     """
-    from caspr.engines.native.prove import InterruptedProofError, UnprovenError, prove_optimal
+    from caspr.engines.native.proof_writer import InterruptedProofError, UnprovenError, prove_optimal
 
     certificates, findings = [], []
     interrupted: InterruptedProofError | None = None

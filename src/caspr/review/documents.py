@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from caspr.errors import ContradictionError, InputError
+from caspr.errors import InputError
 from caspr.formats import review_file
 from caspr.formats.review_file.statements import answers_by_person, number_of_acts
 from caspr.review.history import History, Step, kept_line
@@ -19,7 +19,7 @@ from caspr.review.questions.queue import Queue
 from caspr.review.record import DamagedError, Line, Record, change_line, digest_of
 from caspr.review.solver import Snapshot, Solver
 from caspr.storage import decode
-from caspr.task.contradictions import refuse_contradictions
+from caspr.task.contradictions import ContradictionError, refuse_contradictions
 from caspr.task.decisions import EDITOR, Authorship
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings

@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import count
 from typing import Any
 
-from caspr.errors import ContradictionError
 from caspr.formats import review_file
 from caspr.formats.review_file.statements import number_of_acts
 from caspr.review.operations import Change, Ids, Operation, OperationContext, OperationError, apply
@@ -20,6 +19,7 @@ from caspr.review.questions.queue import LAST, Queue, last_changes
 from caspr.review.record import DamagedError, HistoryEntry, Line, Replay, change_line, digest_of, packed
 from caspr.review.solver import Snapshot, Solver
 from caspr.review.views import Viewer
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import IN_CELLS, Authorship, Decision, Note, Statement, StatementKind
 from caspr.task.limits import Limits
 from caspr.task.stored_settings import write_groups, write_settings

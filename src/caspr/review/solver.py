@@ -34,7 +34,7 @@ from caspr.task.decisions import (
 from caspr.task.instance import Instance, check_task
 from caspr.task.limits import Limits, Progress, silent
 from caspr.task.settings import Settings, decided_groups
-from caspr.task.solution import Costs, Partition, Solution, found
+from caspr.task.solution import Costs, Partition, Solution
 from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Annotation, Chain, Document, Mark, Span, name_entities
 from caspr.text.findings import Finding
@@ -225,7 +225,8 @@ class Solver:
         solved = replace(solved, done=recorded.done)
         _, certifier, instance = self._prepared(recorded.decisions)
         try:
-            [costs] = certifier.certify(instance, found(solved.value, solved.bound, [recorded.partition]))
+            known = Solution.of(solved.value, solved.bound, [recorded.partition])
+            [costs] = certifier.certify(instance, known)
         except EngineError:
             return solved
         alone = {chain.mentions[0] for chain in recorded.chains if len(chain.mentions) == 1}
@@ -301,7 +302,7 @@ class Solver:
 
     def solution(self, snapshot: Snapshot) -> Solution:
         """Return the result as engines give it."""
-        return found(snapshot.value, snapshot.bound, [snapshot.partition])
+        return Solution.of(snapshot.value, snapshot.bound, [snapshot.partition])
 
 
 def _with_followed_names(

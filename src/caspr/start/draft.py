@@ -35,7 +35,7 @@ class Draft:
     source: str = ""
     """The folder of the annotators' files; empty for the copies in the project."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """What annotators shall be called, by what they are called in the files."""
+    """The names that annotators get, by those that they have in the files."""
     answers: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod

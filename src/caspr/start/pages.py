@@ -238,7 +238,7 @@ class StartPages:
         return self.page(request, "check.html", **values)
 
     async def name(self, request: Request) -> Response:
-        """Take what annotators shall be called."""
+        """Keep the names that annotators get."""
         draft = self.draft(self.at(request))
         values = await body_of(request)
         names = {old: " ".join(str(new).split()) for old, new in values.items()}

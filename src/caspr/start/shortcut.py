@@ -52,7 +52,7 @@ def shortcut(platform: str, python: Path) -> tuple[str, str]:
     quoted = quoted.replace("\\", "\\\\").replace("%", "%%")
     return "CaspR.desktop", (
         f"[Desktop Entry]\n# {_MARK}\nType=Application\nName=CaspR\n"
-        "Comment=Merge annotations of coreference\n"
+        "Comment=Merge coreference annotations\n"
         f'Exec="{quoted}" -m caspr start\nPath={Path.home()}\nTerminal=false\nCategories=Education;Science;\n'
     )
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 
-from caspr.errors import ContradictionError
+from caspr.errors import CasprError
 from caspr.task.decisions import Decisions, Group, Rule, Statement
 from caspr.task.demands import Chains, find_partners
 from caspr.task.instance import Instance, Singletons
@@ -86,6 +86,19 @@ class Fault:
                 return f"{listed} each need a mention to be with, and nobody linked them with enough others"
             case FaultKind.NO_PARTNER:
                 return f"nobody linked {listed} with anything that is left"
+
+
+class ContradictionError(CasprError):
+    """Refuse decisions that cannot hold together, naming a minimal set of them."""
+
+    def __init__(
+        self, message: str, tokens: tuple[int, ...], statements: tuple[Statement, ...], fault: Fault
+    ) -> None:
+        """Keep the tokens of the clashing cells, the clashing statements, and what is wrong with them."""
+        super().__init__(message)
+        self.tokens = tokens
+        self.statements = statements
+        self.fault = fault
 
 
 Item = int | Statement

@@ -94,8 +94,6 @@ class Note:
     """What the mention is flagged as, such as `generic`; empty for a note that is no flag."""
 
 
-FLAGS = ("generic", "ambiguous", "later")
-"""The flags that are offered; any other line of text may be one."""
 LONGEST_FLAG = 60
 
 

@@ -217,12 +217,7 @@ class DerivedRules:
 
     def faults(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the forbidden pairs among some mentions."""
-        if self.forbidden:
-            inside = frozenset(mentions)
-            for first in sorted(inside & self.forbidden.keys()):
-                for second in self.forbidden[first] & inside:
-                    if first < second:
-                        yield first, second
+        return _pairs_within(mentions, self.forbidden)
 
     @cached_property
     def required(self) -> frozenset[Span]:
@@ -241,22 +236,15 @@ class DerivedRules:
 
     def gives(self, first: Span, second: Span) -> bool:
         """Return whether a rule gives the link of two mentions."""
-        return bool(self.apart) and (min(first, second), max(first, second)) in self.apart
+        return second in self.given.get(first, ())
 
     def pairs_within(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the pairs with costs among some mentions."""
-        if self.paired:
-            inside = mentions if isinstance(mentions, set | frozenset) else set(mentions)
-            for first in sorted(inside & self.paired.keys()):
-                for second in self.paired[first]:
-                    if first < second and second in inside:
-                        yield first, second
+        return _pairs_within(mentions, self.paired)
 
     def links_within(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the pairs among some mentions whose links rules give."""
-        return (
-            (pair for pair in self.pairs_within(mentions) if pair in self.apart) if self.apart else iter(())
-        )
+        return _pairs_within(mentions, self.given)
 
     def extended(self, more: Iterable[Consequence], asked: Iterable[frozenset[Span]]) -> "DerivedRules":
         """Return these with what was derived within some chains; the same if that is nothing new."""
@@ -264,6 +252,16 @@ class DerivedRules:
         if len(every) == len(self.consequences):
             return self
         return replace(self, consequences=every, partial=True, asked=(*self.asked, *asked))
+
+
+def _pairs_within(mentions: Collection[Span], others: Mapping[Span, Collection[Span]]) -> Iterator[Pair]:
+    """Yield the pairs among some mentions, each once, of a table that has both orders."""
+    if others:
+        inside = others.keys() & mentions
+        for first in sorted(inside):
+            for second in inside.intersection(others[first]):
+                if first < second:
+                    yield first, second
 
 
 _SAID = {

@@ -122,6 +122,32 @@ class Solution:
     recorded: object = field(default=None, compare=False)
     """What the engine recorded for a certificate, if it was to (`Limits.certificate`), for itself to read."""
 
+    @classmethod
+    def of(
+        cls,
+        value: int,
+        bound: int,
+        partitions: Iterable[Partition],
+        *,
+        complete: bool = False,
+        stop: Stop | None = None,
+        count: int | None = None,
+        at_least: int = 1,
+    ) -> "Solution":
+        """Make a solution whose status follows from value and bound."""
+        proven = value <= bound
+        partitions = tuple(partitions)
+        return cls(
+            partitions,
+            value,
+            min(value, bound),
+            Status.OPTIMAL if proven else Status.FEASIBLE,
+            complete and proven,
+            stop,
+            count=count if proven else None,
+            at_least=max(at_least, count or 0, len(partitions)) if proven else 0,
+        )
+
     def __repr__(self) -> str:
         """Summarise the solution in one line, whatever its size."""
         partitions = times(len(self.partitions), "partition")
@@ -139,29 +165,3 @@ def canonical(chains: Iterable[Iterable[Span]]) -> Partition:
     (Span(start=1, end=1), Span(start=4, end=4))
     """
     return tuple(sorted(tuple(sorted(chain)) for chain in chains))
-
-
-def found(
-    value: int,
-    bound: int,
-    partitions: Iterable[Partition],
-    *,
-    complete: bool = False,
-    stop: Stop | None = None,
-    count: int | None = None,
-    at_least: int = 1,
-) -> Solution:
-    """Make a solution whose status follows from value and bound."""
-    proven = value <= bound
-    status = Status.OPTIMAL if proven else Status.FEASIBLE
-    partitions = tuple(partitions)
-    return Solution(
-        partitions,
-        value,
-        min(value, bound),
-        status,
-        complete and proven,
-        stop,
-        count=count if proven else None,
-        at_least=max(at_least, count or 0, len(partitions)) if proven else 0,
-    )

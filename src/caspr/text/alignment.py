@@ -340,7 +340,7 @@ def _lend(
 def _lent(document: Document, token: int, runs: Sequence[tuple[int, int]]) -> LentRow:
     assert document.tree is not None
     where = place(document, token)
-    near = {place(document, other): other for other in _sentence(document, token)}
+    near = {place(document, number): number for number in _sentence(document, token)}
     parents = [
         (runs[near[parent] - 1][0] if parent in near else 0, relation)
         for parent, relation in sorted(dependencies(document, token))

@@ -18,6 +18,7 @@ FILES = (
     "caspr.read_folder('folder')"
 )
 ANNOTATIONS = "a list of annotations, such as caspr.read('anna.conll') or [result.gold]"
+REVIEWS = "what caspr.read_review('review.conll') returned"
 ONE_DOCUMENT = "the annotations of one document, one for each annotator; caspr.adjudicate takes whole files"
 
 
@@ -30,7 +31,7 @@ def path_of(value: Any, call: str) -> Path:
 
 def annotations_of(value: Any, call: str, expected: str = ANNOTATIONS) -> list[Annotation]:
     """Return annotations as a list, or refuse what is no annotations."""
-    annotations = _listed(value, call, expected)
+    annotations = listed(value, call, expected)
     if not all(isinstance(annotation, Annotation) for annotation in annotations):
         raise refused(call, annotations, expected)
     return annotations
@@ -38,13 +39,14 @@ def annotations_of(value: Any, call: str, expected: str = ANNOTATIONS) -> list[A
 
 def files_of(value: Any, call: str) -> list[list[Annotation]]:
     """Return the annotations of each annotator's file, or refuse what is something else."""
-    files = _listed(value, call, FILES)
+    files = listed(value, call, FILES)
     if any(map(_is_no_list, files)):
         raise refused(call, files, FILES)
     return [annotations_of(file, call, FILES) for file in files]
 
 
-def _listed(value: Any, call: str, expected: str) -> list[Any]:
+def listed(value: Any, call: str, expected: str) -> list[Any]:
+    """Return something as a list, or refuse a single thing."""
     if _is_no_list(value):
         raise refused(call, value, expected)
     return list(value)

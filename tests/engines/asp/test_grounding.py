@@ -12,9 +12,10 @@ from caspr.adjudication import adjudicate_document, prepare
 from caspr.engines.asp import grounding
 from caspr.engines.asp.grounding import derive, refuse_forged
 from caspr.engines.asp.rule_files import VOCABULARY, parse_rules
-from caspr.engines.native.prove import prove_optimal
-from caspr.errors import ContradictionError, EngineError, InputError, LimitError
+from caspr.engines.native.proof_writer import prove_optimal
+from caspr.errors import EngineError, InputError, LimitError
 from caspr.proof.verify import verify
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits

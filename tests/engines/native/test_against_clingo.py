@@ -6,8 +6,7 @@ from random import Random
 import pytest
 
 from caspr.engines import choose
-from caspr.errors import ContradictionError
-from caspr.task.contradictions import refuse_contradictions
+from caspr.task.contradictions import ContradictionError, refuse_contradictions
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance, Nesting, Singletons
 from caspr.task.limits import Limits, silent

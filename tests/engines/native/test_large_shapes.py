@@ -26,7 +26,7 @@ from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import Split
 from caspr.engines.native.partition.watch import ExpiredError, Watch
-from caspr.engines.native.prove import UnprovenError, prove_optimal
+from caspr.engines.native.proof_writer import UnprovenError, prove_optimal
 from caspr.proof.certify import certify
 from caspr.proof.verify import verify
 from caspr.task.decisions import Decisions, Statement, StatementKind
@@ -34,8 +34,8 @@ from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.pricing import price, violations
-from caspr.task.solution import Partition, Solution, Status, Stop, found
-from caspr.task.votes import Signature, meet
+from caspr.task.solution import Partition, Solution, Status, Stop
+from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
 from tests.engines.native.test_limits import noisy
@@ -77,8 +77,8 @@ def nested(objective: str, *, mentions: int, annotators: int = 4) -> Instance:
 @pytest.fixture
 def everything_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small problems take the ways of large ones."""
-    monkeypatch.setattr(splitting, "SMALL", 2)
-    monkeypatch.setattr(splitting, "CROWDED", 2.0)
+    monkeypatch.setattr(splitting, "WRITTEN_OUT", 2)
+    monkeypatch.setattr(splitting, "LONG_LIST", 2.0)
     monkeypatch.setattr(links, "WIDE", 3)
     monkeypatch.setattr(links, "MISSING", 0.4)
     monkeypatch.setattr(state, "LARGE", 2)
@@ -100,7 +100,7 @@ def test_sparse_ways_are_exact(block: int) -> None:
 @pytest.mark.usefixtures("everything_sparse")
 @pytest.mark.parametrize("width", [1, 3, 8])
 def test_sparse_ways_are_the_same_in_blocks_of_any_size(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "LARGEST", 3 if width == 3 else 3000)
+    monkeypatch.setattr(splitting, "LARGEST_MATRIX", 3 if width == 3 else 3000)
     instances = [random_instance(seed, mentions=9) for seed in range(600, 640)]
     instances += [noisy(objective, mentions=24) for objective in OBJECTIVES]
     at_once = [solve(instance, Limits()) for instance in instances]
@@ -122,7 +122,7 @@ def test_chains_that_hold_nearly_everything(objective: str, lacking: int) -> Non
 def test_pieces_that_are_never_written_down_have_valid_bounds(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(splitting, "LARGEST", 3)
+    monkeypatch.setattr(splitting, "LARGEST_MATRIX", 3)
     instance = random_instance(seed, mentions=8)
     ours, truth = solve(instance, Limits()), brute.solve(instance, Limits())
     assert (ours.status is Status.INFEASIBLE) == (truth.status is Status.INFEASIBLE)
@@ -166,30 +166,38 @@ def test_links_are_the_same_in_blocks_of_any_size(
         links.find_links(kinds, watch)
 
 
+@pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_links_are_what_signatures_say(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is listed at once or left out, and with more annotators than one word has bits."""
+def test_links_are_what_signatures_say(seed: int, counted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is listed at once or left out, with more annotators than one word has bits, and two chains."""
     random = Random(seed)
     annotators = (3, 70)[seed % 2]
     monkeypatch.setattr(givers, "SHORT", (200, 2)[seed // 2 % 2])
     monkeypatch.setattr(links, "WIDE", (200, 5)[seed // 4 % 2])
+    monkeypatch.setattr(links, "MISSING", 0.4)
     everybody = (1 << annotators) - 1
     kinds = []
     for _ in range(12):
         marked = [one for one in range(annotators) if random.random() < 0.9]
         chains = frozenset((one, random.choice((1, 1, 1, 2))) for one in marked)
+        chains |= {(one, 3) for one in marked if random.random() < 0.1}
         kinds.append(Signature(chains, random.choice((everybody, everybody - 1))))
     kinds = list(dict.fromkeys(kinds))
-    found = links.find_links(kinds)
+    found = links.find_links(kinds, counted=counted)
+
+    def told(truth: Evidence) -> Evidence:
+        """Return what is said of a pair: of counted annotators, how many they are."""
+        return Evidence((1 << truth.k) - 1, (1 << truth.n) - 1) if counted else truth
+
     pairs = zip(found.first.tolist(), found.second.tolist(), strict=True)
     listed = dict(zip(pairs, found.evidence.tolist(), strict=True))
     for one, other in combinations(range(len(kinds)), 2):
         truth = meet(kinds[one], kinds[other])
         if (one, other) in listed:
-            assert found.distinct[listed[one, other]] == truth
+            assert found.distinct[listed[one, other]] == told(truth)
         else:
             assert truth.givers == found.everywhere
-    assert [found.distinct[number] for number in found.inside] == [meet(kind, kind) for kind in kinds]
+    assert [found.distinct[number] for number in found.inside] == [told(meet(kind, kind)) for kind in kinds]
 
 
 @pytest.mark.parametrize("objective", ["v", "ua"])
@@ -287,7 +295,7 @@ def test_a_limit_of_any_kind_at_any_moment(
     shape: str, objective: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every look at the clock is a moment at which a limit may be reached."""
-    for size, large in (("SMALL", 2), ("CROWDED", 2.0)):
+    for size, large in (("WRITTEN_OUT", 2), ("LONG_LIST", 2.0)):
         monkeypatch.setattr(splitting, size, large)
     monkeypatch.setattr(rough, "MANY", 1000)
     instance, random, looks = SHAPES[shape](objective), Random(4), count()
@@ -414,7 +422,7 @@ def test_better_solutions_that_meet_demands_are_shown_while_a_part_is_searched(
     def offered(self: state.SolveState, chains: Partition, cost: int, *, tentative: bool = False) -> None:
         if tentative:
             shown.append(cost)
-            certify(self.instance, found(cost, 0, [chains]))
+            certify(self.instance, Solution.of(cost, 0, [chains]))
         offer(self, chains, cost, tentative=tentative)
 
     monkeypatch.setattr(state.SolveState, "offer", offered)

@@ -45,7 +45,7 @@ def by_definition(problem: SparseProblem) -> tuple[int, ...]:
         return -value, int((held * (held - 1)).sum()), int(held[held > 1].sum()), labels
 
     dense = problem.dense()
-    return min(key(*found) for found in Walk(dense, -(10**6), None, None).clusterings())[-1]
+    return min(key(*found) for found in Walk(dense, -(10**6), None).clusterings())[-1]
 
 
 def first(problem: SparseProblem) -> ties.FirstOptimum:
@@ -65,8 +65,8 @@ def test_the_first_optimum_of_a_problem(block: int) -> None:
 @pytest.mark.parametrize("block", range(10, 15))
 def test_the_first_optimum_by_fixing(block: int, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Problems of more than two nodes count as large, and so do all that are not written down."""
-    monkeypatch.setattr(ties, "SMALL", 2)
-    monkeypatch.setattr(ties, "WRITTEN", 4)
+    monkeypatch.setattr(ties, "ENUMERATED", 2)
+    monkeypatch.setattr(ties, "WRITTEN_OUT", 4)
     monkeypatch.setattr(ties, "ROUNDS", rounds)
     for seed in range(100 * block, 100 * block + how_many(100, 20)):
         problem = random_problem(seed, 3 + seed % 5)

@@ -92,3 +92,8 @@ def test_texts_are_the_same_in_all_forms(tmp_path: Path) -> None:
     path = tmp_path / "a.xmi"
     path.write_text(make_cas({}).to_xmi(), encoding="utf-8")
     assert read_one(path)[0].document.characters == TEXT
+
+
+def test_empty_mentions_are_no_fault(tmp_path: Path) -> None:
+    [annotation] = read_one(put(tmp_path, "x.xmi", XMI.replace('begin="5"', 'begin="7"')))
+    assert chain_texts(annotation) == [["Anna", ""]]

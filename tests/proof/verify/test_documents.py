@@ -8,14 +8,14 @@ import pytest
 
 from caspr.adjudication import made_concrete
 from caspr.engines import brute
-from caspr.engines.native import prove as native_prove
+from caspr.engines.native import proof_writer
 from caspr.engines.native.partition.watch import ExpiredError
-from caspr.errors import ContradictionError, EngineError, InputError
+from caspr.errors import EngineError, InputError
 from caspr.proof.certificate import _write_decisions, one_line, verify_documents
 from caspr.proof.certify import certify
 from caspr.proof.prove import prove_results
 from caspr.result import Given, Result
-from caspr.task.contradictions import refuse_contradictions
+from caspr.task.contradictions import ContradictionError, refuse_contradictions
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Singletons
 from caspr.task.limits import Limits
@@ -70,7 +70,7 @@ def interruptible(name: str, *, may: bool) -> Result:
 def interrupted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Press Ctrl-C in the middle of the second proof; count the proofs that are begun."""
     begun: list[int] = []
-    prove = native_prove._ProofWriter.prove
+    prove = proof_writer._ProofWriter.prove
 
     def pressed(*given: Any) -> Any:
         begun.append(1)
@@ -78,7 +78,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             raise KeyboardInterrupt
         return prove(*given)
 
-    monkeypatch.setattr(native_prove._ProofWriter, "prove", pressed)
+    monkeypatch.setattr(proof_writer._ProofWriter, "prove", pressed)
     return begun
 
 
@@ -98,11 +98,11 @@ def test_an_interrupt_ends_a_program_that_does_not_want_to_go_on(interrupted: li
 
 
 def test_an_interrupt_that_the_search_took_for_a_limit_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(writer: native_prove._ProofWriter, *_: Any) -> None:
+    def stopped(writer: proof_writer._ProofWriter, *_: Any) -> None:
         writer.state.watch.stop = Stop.INTERRUPT
         raise ExpiredError
 
-    monkeypatch.setattr(native_prove._ProofWriter, "prove", stopped)
+    monkeypatch.setattr(proof_writer._ProofWriter, "prove", stopped)
     _, findings = prove_results([interruptible(name, may=True) for name in ("one", "two")])
     assert [str(one).endswith("it was interrupted") for one in findings] == [True, True]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from caspr.engines.native import solve
-from caspr.engines.native.prove import prove_optimal
+from caspr.engines.native.proof_writer import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.proof.verify.facts import Facts

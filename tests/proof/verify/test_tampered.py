@@ -9,7 +9,7 @@ import pytest
 
 from caspr.engines import brute
 from caspr.engines.native import solve
-from caspr.engines.native.prove import prove_optimal
+from caspr.engines.native.proof_writer import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.decisions import Decisions, Statement, StatementKind

@@ -10,7 +10,7 @@ import pytest
 
 import caspr
 from caspr.engines.native import solve
-from caspr.engines.native.prove import prove_optimal
+from caspr.engines.native.proof_writer import prove_optimal
 from caspr.errors import EngineError
 from caspr.proof.verify import verify
 from caspr.task.limits import Limits

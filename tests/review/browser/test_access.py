@@ -167,3 +167,29 @@ def test_tokens_are_text(hostile: Page) -> None:
     assert hostile.evaluate("typeof hacked") == "undefined"
     assert hostile.locator("#text img, #text script").count() == 0
     assert [text for text in complaints if "Content Security Policy" in text] == []
+
+
+def test_at_a_zoom_of_200_percent_a_question_is_read_with_its_choices(page: Page) -> None:
+    """A window of 1280 by 800 has 640 by 400 then."""
+    page.set_viewport_size({"width": 640, "height": 400})
+    expect(page.locator("#queue .card")).to_be_visible()
+    page.locator('#queue [data-focus-key="question q6-6"]').click()
+    expect(page.locator('#queue [data-question="q6-6"]')).to_be_visible()
+    expect(page.locator("#queue .card")).not_to_contain_text("being computed")
+    boxes = [page.locator("#question").bounding_box()]
+    boxes += [choice.bounding_box() for choice in page.locator("#queue .choice").all()]
+    for box in boxes:
+        assert box is not None
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= 400
+
+
+@pytest.mark.parametrize("width", [1280, 800, 390])
+def test_the_last_step_covers_no_question(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    expect(page.locator("#queue .card")).to_be_visible()
+    press(page, "1")
+    expect(page.locator("#last-change")).to_be_visible()
+    last, queue = page.locator("#last-change").bounding_box(), page.locator("#queue").bounding_box()
+    assert last is not None
+    assert queue is not None
+    assert last["y"] + last["height"] <= queue["y"] + 1 or last["x"] + last["width"] <= queue["x"] + 1

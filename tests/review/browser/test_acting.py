@@ -135,7 +135,7 @@ def test_versions_side_by_side_and_without_names(page: Page) -> None:
     page.get_by_role("tab", name="Versions").click()
     versions = page.locator("#versions")
     expect(versions.locator(".only").first).to_be_visible()
-    expect(versions.get_by_role("status")).to_contain_text("only on the left")
+    expect(versions.get_by_role("status")).to_contain_text("only in the result (+)")
     versions.get_by_label("Beside it").select_option(label="The result")
     expect(versions.locator(".differs")).to_have_count(0)
     names = versions.get_by_label("Version", exact=True).locator("option").all_inner_texts()

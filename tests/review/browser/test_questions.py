@@ -70,16 +70,26 @@ def last_label(page: Page) -> Locator:
 def test_the_last_step_names_the_entity_that_was_chosen(page: Page) -> None:
     ask(page, "q6-6")
     press(page, "6")
-    option = page.get_by_role("dialog").get_by_role("option").first
+    option = page.get_by_role("dialog").get_by_role("option").last
     chain = option.locator(".chip").inner_text()
     option.click()
-    expect(last_label(page)).to_have_text(f"In chain {chain}: “6”")
+    expect(last_label(page)).to_have_text(re.compile(rf"^In chain {chain}: “6”(; different: .*)?$"))
+
+
+def test_an_entity_of_the_card_is_found_by_its_words_too(page: Page) -> None:
+    ask(page, "q6-6")
+    chip = card(page).locator(".choice").nth(1).locator(".chip").inner_text()
+    press(page, "6")
+    page.get_by_role("dialog").get_by_role("option", name=re.compile(f"^{chip}")).first.click()
+    expect(last_label(page)).to_contain_text("Same: “6”")
+    expect(last_label(page)).to_contain_text("; different: “")
+    expect(page.locator("#last-change .from-to").first).to_contain_text("→")
 
 
 def test_the_last_step_names_no_other_entity_with_a_new_one(page: Page) -> None:
     ask(page, "q6-6")
     press(page, "7")
-    expect(last_label(page)).to_have_text("A new entity: “6”")
+    expect(last_label(page)).to_have_text(re.compile("^A new entity: “6”; different: “"))
 
 
 def test_an_entity_can_be_chosen_while_prices_arrive(page: Page) -> None:
@@ -99,7 +109,7 @@ def test_an_entity_can_be_chosen_while_prices_arrive(page: Page) -> None:
         press(page, "6")
         expect(card(page)).not_to_contain_text("being computed")
         page.get_by_role("dialog").get_by_role("option").first.click()
-        expect(last_label(page)).to_contain_text("In chain")
+        expect(last_label(page)).to_contain_text("Same: “6”")
 
 
 def test_several_choices_are_one_entity(page: Page) -> None:

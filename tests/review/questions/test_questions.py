@@ -492,3 +492,26 @@ def test_entities_come_before_boundaries_but_one_that_waits_comes_after_its_boun
     order = asked(history)
     assert order.index("q8-8") < order.index("b11-13"), "entities first"
     assert order[-1].startswith("b")
+
+
+def test_votes_for_a_boundary_that_is_a_mention_of_its_own_are_not_shown_for_the_other() -> None:
+    shorter = (12, 13)
+    history = opened({"ann": [[ANNA, GIRL], [BEA, HER]], "bob": [[ANNA, shorter]], "carl": [[BEA, GIRL]]})
+    asked_before = card(history, "q11-13")["choices"]
+    assert ["ann", "bob"] in [choice["says"] for choice in asked_before]
+    act(history, {"do": "prefer", "mentions": ["11-13", "12-13"], "over": []})
+    shown = card(history, "q11-13")
+    assert sorted(name for choice in shown["choices"] for name in choice["says"]) == ["ann", "carl"]
+    assert "bob" not in shown["absent"]
+
+
+def test_mentions_that_an_answer_brings_into_the_result_are_changes_elsewhere() -> None:
+    others = [(2, 2), (4, 4), (6, 6)]
+    history = opened({"ann": [[ANNA, *others, SHE]], "bob": [[BEA, HER]], "carl": [[BEA, HER]]})
+    assert not {ANNA, *others, SHE} & set(history.snapshot.chain_of)
+    [choice] = card(history, "q8-8")["choices"]
+    step = history.step_for(choice["answer"], QUICK, NOBODY)
+    brought = history.viewer.difference(history.snapshot, step.snapshot, step.named)["changed"]
+    assert len(brought) >= 2, "more than the asked mention and the one that the card shows"
+    assert {change["from"] for change in brought} == {None}
+    assert not {"8-8", choice["anchor"]} & {change["mention"] for change in brought}

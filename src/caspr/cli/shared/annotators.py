@@ -71,22 +71,22 @@ def _refuse_files(added: Sequence[str], others: Sequence[Path], *, given: bool) 
     )
 
 
-def _renaming(given: str) -> tuple[str, str]:
-    old, equals, new = given.partition("=")
+def _renaming(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
     if not (old and equals and new):
-        raise InputError(f"--rename: found {given!r}, expected the old and the new name, as in carla=Clara")
+        raise InputError(f"--rename: found {text!r}, expected the old and the new name, as in carla=Clara")
     return old, new
 
 
-def _named(given: str) -> tuple[str, Path]:
+def _named(text: str) -> tuple[str, Path]:
     """Return whose annotations a file has, if that was said, and the file.
 
     >>> _named("carla=corrected/carla_v2.conll")[0]
     'carla'
     """
-    name, equals, file = given.partition("=")
-    if not (name and equals and file) or Path(given).exists():
-        return "", Path(given)
+    name, equals, file = text.partition("=")
+    if not (name and equals and file) or Path(text).exists():
+        return "", Path(text)
     return name, Path(file)
 
 
@@ -114,9 +114,10 @@ def _refuse_unnamed_corrections(path: Path, work: "AddedWork", added: Sequence[s
     from caspr.review.project.annotators import annotations_there, likely_corrections
 
     said = {name for name, _ in map(_named, added) if name}
-    likely = [one for one in likely_corrections(annotations_there(path), work) if one.new not in said]
-    for correction in likely:
-        file = next((given for given in added if correction.new in given), added[0])
+    for correction in likely_corrections(annotations_there(path), work):
+        if correction.new in said:
+            continue
+        file = next((text for text in added if correction.new in text), added[0])
         raise InputError(
             f"{correction}: write --add {correction.old}={file} if it corrects those annotations, or "
             f"--add {correction.new}={file} if it is the work of one more annotator"

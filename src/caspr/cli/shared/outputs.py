@@ -279,10 +279,10 @@ def named_inputs(outputs: Collection[str]) -> Iterator[Path]:
     """Yield the files that arguments and options of the running command name, apart from its `outputs`."""
     context = click.get_current_context(silent=True)
     for parameter in context.command.params if context is not None else ():
-        given = context.params.get(parameter.name or "") if context is not None else None
+        value = context.params.get(parameter.name or "") if context is not None else None
         called = {*parameter.opts, parameter.metavar}
-        if given is not None and isinstance(parameter.type, click.Path) and called.isdisjoint(outputs):
-            for path in map(Path, given if isinstance(given, tuple) else (given,)):
+        if value is not None and isinstance(parameter.type, click.Path) and called.isdisjoint(outputs):
+            for path in map(Path, value if isinstance(value, tuple) else (value,)):
                 if path != STANDARD_OUTPUT and path.is_file():
                     yield path
 

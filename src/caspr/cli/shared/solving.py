@@ -34,7 +34,7 @@ from caspr.cli.shared.outputs import (
 )
 from caspr.cli.shared.progress import interrupts_noticed, progress_line
 from caspr.engines import choose
-from caspr.errors import ContradictionError, InputError
+from caspr.errors import InputError
 from caspr.formats import read_all, review_file
 from caspr.formats.conll import crossing_findings
 from caspr.formats.review_file.project import review_paths
@@ -42,6 +42,7 @@ from caspr.formats.review_file.statements import number_of_acts
 from caspr.report.summary import infeasible_summary, summary, summary_lines
 from caspr.result import Result
 from caspr.storage import decode, read_bytes
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decisions, Note
 from caspr.task.settings import Settings, without_search
 from caspr.task.solution import Stop

@@ -59,7 +59,6 @@ from caspr.task.solution import (
     Status,
     Stop,
     canonical,
-    found,
 )
 from caspr.task.ties import open_ties, rank
 from caspr.text.document import Span
@@ -157,7 +156,7 @@ def _solve(
             return INFEASIBLE
         cost = price(instance, ()).total
         if not instance.rules.program:
-            return found(cost, cost, [()], complete=True)
+            return Solution.of(cost, cost, [()], complete=True)
     search = _Search(backend, encoding, instance, limits, progress)
     solution = search.optimise()
     if solution.status is Status.OPTIMAL and not instance.rules.program:
@@ -280,7 +279,7 @@ class _Search:
             )
         proven = 0 if self.limited else self.bound
         bound = max(proven, min(self.value, self.least))
-        solution = found(self.value, bound, [self.best], stop=self.stop)
+        solution = Solution.of(self.value, bound, [self.best], stop=self.stop)
         solution = replace(solution, charged=self.charged)
         return replace(solution, findings=self._findings(solution), statistics=statistics)
 

@@ -16,7 +16,7 @@ from caspr.errors import EngineError
 from caspr.task.decisions import Pair
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits, Progress, silent
-from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical, found
+from caspr.task.solution import INFEASIBLE, Partition, Solution, Stop, canonical
 from caspr.task.ties import open_ties, rank
 from caspr.text.findings import Finding, warning
 from caspr.text.grouping import Groups
@@ -163,7 +163,7 @@ def _one_solution(state: SolveState) -> Solution:
     assert state.value is not None and state.best is not None
     bound = state.bound or 0
     cause = state.watch.cause if bound < state.value else state.watch.stop
-    return found(state.value, bound, [state.best], stop=cause)
+    return Solution.of(state.value, bound, [state.best], stop=cause)
 
 
 def _offer_bundles(state: SolveState, bundles: Bundles) -> None:
@@ -187,7 +187,7 @@ def _all_optima(state: SolveState, bundles: Bundles, limit: int) -> Solution:
         optima = list_optima(state, bundles, limit)
     others = sorted((partition for partition in optima.listed if partition != state.best), key=rank)
     partitions = (state.best, *others)[:limit]
-    listed = found(
+    listed = Solution.of(
         state.value,
         state.value,
         partitions,

@@ -36,11 +36,6 @@ class FlipPrice:
     exact: bool
     """Whether the price is proven; otherwise it is a lower bound."""
 
-    @property
-    def certain(self) -> bool:
-        """Whether every optimum is proven to decide the pair alike."""
-        return self.price is None or self.price > 0
-
 
 def flip_prices(
     instance: Instance,
@@ -82,12 +77,10 @@ class IncrementalSolver:
         """Solve the instance with other decisions; several threads may call this at the same time."""
         return solve_with(instance, limits, progress, memory=self._memory)
 
-    def decide(
-        self, decisions: Decisions, limits: Limits | None = None, progress: Progress = silent
-    ) -> Solution:
+    def decide(self, decisions: Decisions, limits: Limits | None = None) -> Solution:
         """Replace all decisions and solve again."""
         self.instance = self.with_decisions(decisions)
-        return self.solve(limits, progress)
+        return self.solve(limits)
 
     def with_decisions(self, decisions: Decisions) -> Instance:
         """Return the instance with other decisions, without counting votes again that stay the same."""

@@ -21,6 +21,7 @@ CHARACTER = 6.6
 """How wide a character of usual size is, on average."""
 MARGIN = 10
 """How much room there is around a drawing."""
+CHART_WIDTH = 560
 LONGEST = 24
 """How many characters of a name are shown."""
 
@@ -148,10 +149,10 @@ class MeasuredBar:
     bounds: Interval | None = None
 
 
-def bar_chart(title: str, bars: Sequence[MeasuredBar], width: float = 560) -> Drawing:
+def bar_chart(title: str, bars: Sequence[MeasuredBar]) -> Drawing:
     """Draw numbers from 0 to 1 as bars, with whiskers for their intervals."""
     left = name_width([bar.name for bar in bars])
-    long = width - left - 60
+    long = CHART_WIDTH - left - 60
     shapes: list[Shape] = [Words(0, 14, title, size=13)]
     for row, bar in enumerate(bars):
         y = 26 + 22 * row
@@ -167,16 +168,16 @@ def bar_chart(title: str, bars: Sequence[MeasuredBar], width: float = 560) -> Dr
         shapes.append(Words(left + long * end + 6, y + 12, bar.label, colour=SOFT))
     bottom = 26 + 22 * len(bars)
     shapes.append(Stroke(left, 22, left, bottom, LINE))
-    return Drawing(title, width, bottom + 4, tuple(shapes))
+    return Drawing(title, CHART_WIDTH, bottom + 4, tuple(shapes))
 
 
 def stacked_chart(
-    title: str, names: Sequence[str], parts: Sequence[tuple[str, str, Sequence[float]]], width: float = 560
+    title: str, names: Sequence[str], parts: Sequence[tuple[str, str, Sequence[float]]]
 ) -> Drawing:
     """Draw numbers that add up as bars of several colours: for each part its name, colour, and lengths."""
     left = name_width(names)
     sums = [sum(lengths[row] for _, _, lengths in parts) for row in range(len(names))]
-    long = (width - left - 60) / (max(sums) or 1)
+    long = (CHART_WIDTH - left - 60) / (max(sums) or 1)
     shapes: list[Shape] = [Words(0, 14, title, size=13)]
     for row, name in enumerate(names):
         x, y = left, 26 + 22 * row
@@ -191,7 +192,7 @@ def stacked_chart(
         column, line = number % 2, number // 2
         shapes.append(Box(left + 220 * column, y + 12 + 18 * line, 11, 11, colour))
         shapes.append(Words(left + 220 * column + 17, y + 22 + 18 * line, name))
-    return Drawing(title, max(width, left + 440), y + 14 + 18 * ((len(parts) + 1) // 2), tuple(shapes))
+    return Drawing(title, max(CHART_WIDTH, left + 440), y + 14 + 18 * ((len(parts) + 1) // 2), tuple(shapes))
 
 
 def heat_map(

@@ -145,6 +145,8 @@ __all__ = ["VERBS", "Change", "Ids", "Operation", "OperationContext", "Operation
 
 MOST_AT_ONCE = 1_000
 """How many operations can be one step."""
+MOST_NAMED = 3
+"""How many of them the label of the step names."""
 VERBS: dict[str, Callable[[OperationContext, Operation], Change]] = {
     "together": mentions.saying(StatementKind.TOGETHER, least=2),
     "apart": mentions.saying(StatementKind.APART, least=2, most=2),
@@ -215,7 +217,9 @@ def _all(context: OperationContext, operation: Operation) -> Change:
     if context.snapshot is start:
         raise known
     after = context.snapshot
-    return Change(after.entries, after.notes, "; ".join(labels), named, after.done)
+    more = f"; and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
+    label = "; ".join(labels[:MOST_NAMED]) + more
+    return Change(after.entries, after.notes, label, named, after.done)
 
 
 VERBS["all"] = _all

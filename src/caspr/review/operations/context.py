@@ -25,10 +25,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from caspr.errors import CasprError, ContradictionError
+from caspr.errors import CasprError
 from caspr.review.entities import Held, hold
 from caspr.review.solver import Snapshot, Solver
-from caspr.task.contradictions import Fault, FaultKind
+from caspr.task.contradictions import ContradictionError, Fault, FaultKind
 from caspr.task.decisions import Authorship, Decision, Note, Statement, StatementKind, match_names, spelled
 from caspr.text.document import Chain, Document, Span
 

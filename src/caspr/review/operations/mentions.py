@@ -123,7 +123,7 @@ def move(context: OperationContext, operation: Operation) -> Change:
     added = [*_placed(context, moved, chain, old, new)]
     if old in context.solver.candidates:
         added.append(Statement(StatementKind.ABSENT, (old,)))
-    label = f"{context.solver.quote(old)} now begins and ends as {context.solver.quote(new)}"
+    label = f"boundary moved: {context.solver.quote(old)} → {context.solver.quote(new)}"
     return Change((*moved, *map(context.decided, added)), notes, label, frozenset((old, new)))
 
 
@@ -223,7 +223,9 @@ def place(context: OperationContext, operation: Operation) -> Change:
         raise OperationError("Choose an entity, or other mentions.")
     if statements[0].kind is not StatementKind.APART:
         context = with_boundary(context, mention, statements)
-    return context.add(*statements, named=[mention])
+    change = context.add(*statements, named=[mention])
+    # Mentions that come into the result with it, besides the one that the card shows, are changes elsewhere.
+    return replace(change, named=change.named.difference(set(same[1:]) - context.snapshot.chain_of.keys()))
 
 
 def _entities(context: OperationContext, mentions: Iterable[Span]) -> list[Chain]:

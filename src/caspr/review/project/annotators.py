@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from caspr.errors import CasprError, ContradictionError, InputError
+from caspr.errors import CasprError, InputError
 from caspr.formats import read_all, review_file
 from caspr.formats.registry import is_named_after_file
 from caspr.formats.review_file.project import NAME, is_project, read_project
@@ -34,6 +34,7 @@ from caspr.review.operations import OperationError
 from caspr.review.session import ReviewSession, open_review
 from caspr.review.solver import Snapshot, Solver
 from caspr.storage import FileLock
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Authorship, Decision, Note, StatementKind, utc
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
@@ -267,7 +268,7 @@ def change_session(
 
 @dataclass(frozen=True)
 class _Merged:
-    """The annotations of one document as they shall be, and what is said of that."""
+    """The annotations of one document after the change, and what is said of that."""
 
     before: tuple[Annotation, ...]
     """The old ones, with the new names."""
@@ -339,7 +340,7 @@ def _step(history: History, after: Snapshot, solver: Solver, merged: _Merged, ma
 
 
 def _merged(old: Sequence[Annotation], changes: AnnotatorChanges, title: str) -> _Merged | None:
-    """Return the annotations of a document as they shall be; `None` if nothing changes.
+    """Return the annotations of a document after the change; `None` if nothing changes.
 
     New annotations come in place of those of the same annotator, or last.
     """

@@ -36,10 +36,11 @@ from functools import partial
 from time import monotonic
 
 from caspr.confidence import Stance
-from caspr.errors import ContradictionError, EngineError
+from caspr.errors import EngineError
 from caspr.review.entities import hold
 from caspr.review.questions.question import Placing, Question, QuestionKind
 from caspr.review.solver import Snapshot, Solver
+from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits

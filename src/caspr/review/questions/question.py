@@ -140,7 +140,7 @@ def _best_earlier(
     """Return the earlier mention that all link with one, else that most do, the nearest of them.
 
     `last` has the last mention of each kind, the nearest last. Where all annotators saw the whole text,
-    no more can link a mention than linked it at all, so that the nearest with so many votes is the best.
+    no more can link a mention than linked it at all, so that the nearest with that many votes is the best.
     """
     most = len({annotator for annotator, _ in signature.chains})
     best, best_rank = None, (False, -1)
@@ -240,6 +240,16 @@ class Placing:
             span for span in left if span in self.chain_of
         ]
         return next(iter(placed or left), None)
+
+    def drew_others(self, question: Question) -> frozenset[str]:
+        """Return the annotators whose boundary of a mention is decided to be a mention of its own."""
+        group = self.united.variants.group(question.mention)
+        if group is None or question.kind is QuestionKind.BOUNDARY:
+            return frozenset()
+        span = self.span(question.mention)
+        return frozenset(
+            annotator for annotator, own in group.marked.items() if own != span and own in self.fixed
+        )
 
     def home(self, mention: Span) -> str | None:
         """Return the id of the chain of the result that a mention is in."""

@@ -22,14 +22,15 @@ was reached by then, with 59 to 98 % of the answers (`bench.adjudicator --projec
 `static/state/types.d.ts` declares the fields of the JSON for the page; a test compares the two.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from caspr.confidence import Stance
 from caspr.disputes import DecidedLink, Explainer
+from caspr.review.questions.alike import Alike, find_alike
 from caspr.review.questions.choices import (
     LEAVE,
     Choice,
@@ -90,6 +91,8 @@ def card(
     span = placing.span(question.mention) or question.mention
     stances = placing.stances(question.mention)
     names = [annotation.annotator for annotation in placing.united.annotations]
+    others = placing.drew_others(question)
+    choices = [_said_without(choice, others) for choice in choices]
     return {
         "id": question.id,
         "kind": str(question.kind),
@@ -98,7 +101,11 @@ def card(
         "entity": entity_of(placing, question),
         "choices": [_choice(placing, question, span, choice, choices, prices) for choice in choices],
         **{
-            kind: [name for name, stance in zip(names, stances, strict=True) if stance.kind == kind]
+            kind: [
+                name
+                for name, stance in zip(names, stances, strict=True)
+                if stance.kind == kind and name not in others
+            ]
             for kind in ("alone", "absent", "unseen")
         },
         "now": placing.now(question.mention).kind,
@@ -108,6 +115,14 @@ def card(
         "none": _place(span, [], [doubt for choice in choices for doubt in choice.doubts]),
         "open": placing.is_open(question),
     }
+
+
+def _said_without(choice: Choice, annotators: Set[str]) -> Choice:
+    """Return a choice without the votes of some annotators."""
+    says, partly = (
+        tuple(name for name in names if name not in annotators) for names in (choice.says, choice.partly)
+    )
+    return replace(choice, says=says, partly=partly)
 
 
 def _choice(
@@ -121,13 +136,7 @@ def _choice(
     others = [rival for rival in choices if rival is not choice]
     nearest = sorted(choice.mentions, key=lambda other: (abs(other.start - span.start), other))[:MOST_SHOWN]
     if question.kind is QuestionKind.BOUNDARY:
-        anchor = agreed_anchor(placing, question)
-        operation: dict[str, Any] = {
-            "do": "prefer",
-            "mentions": [spelled(choice.anchor)],
-            "over": [spelled(rival.anchor) for rival in others],
-            "with": [] if anchor is None else [spelled(anchor)],
-        }
+        operation = _prefer(placing, question, choice, [rival.anchor for rival in others])
     else:
         operation = _place(span, choice.same(span), [doubt for rival in others for doubt in rival.doubts])
     assert placing.snapshot is not None
@@ -146,6 +155,48 @@ def _choice(
         **_price(prices.get(choice.id), placing.snapshot),
         "leaving": [spelled(mention) for mention in _leaving(prices.get(choice.id))],
         "answer": operation,
+    }
+
+
+def _offer(placing: Placing, alike: Alike) -> dict[str, Any]:
+    """Return questions that may be answered alike, with the operation that answers all of them."""
+    trait = alike.trait
+    return {
+        "kind": trait.kind,
+        "words": trait.shown,
+        "start": trait.at_start,
+        "kept": trait.kept,
+        "annotator": trait.annotator,
+        "length": trait.length,
+        "count": len(alike.answers),
+        "answer": {
+            "do": "all",
+            "ops": [_answer(placing, question, choice) for question, choice in alike.answers],
+        },
+    }
+
+
+def _answer(placing: Placing, question: Question, choice: Choice | None) -> dict[str, Any]:
+    """Return the operation that gives one of several questions its answer.
+
+    For an entity it names nothing else: what a mention is different from may be another of these mentions.
+    """
+    span = placing.span(question.mention) or question.mention
+    if choice is None:
+        return {"do": "absent", "mentions": [spelled(span)]}
+    if choice.chain is not None:
+        return {"do": "into", "mentions": [spelled(span)], "chain": choice.chain}
+    left = [other for other in question.spans if other not in (choice.anchor, *placing.ruled_out)]
+    return _prefer(placing, question, choice, left)
+
+
+def _prefer(placing: Placing, question: Question, choice: Choice, rivals: Iterable[Span]) -> dict[str, Any]:
+    anchor = agreed_anchor(placing, question)
+    return {
+        "do": "prefer",
+        "mentions": [spelled(choice.anchor)],
+        "over": [spelled(rival) for rival in rivals],
+        "with": [] if anchor is None else [spelled(anchor)],
     }
 
 
@@ -499,6 +550,12 @@ class Queue:
             if cancelled():
                 return
             self.price(question, snapshot, min(seconds, PRICE_SECONDS), cancelled)
+
+    def alike(self, answered: Question, snapshot: Snapshot) -> list[dict[str, Any]]:
+        """Return the open questions that may be answered like one that is decided, as JSON for the page."""
+        placing = self.placing(snapshot)
+        found = find_alike(placing, self.moves, answered, self.open(snapshot))
+        return [_offer(placing, alike) for alike in found]
 
     def rows(self, questions: Sequence[Question], snapshot: Snapshot) -> list[dict[str, Any]]:
         """Return a list of questions as JSON for the page."""

@@ -1,6 +1,7 @@
 """What all routes need: who asks, the body of a request, pages from templates, files to save."""
 
 import json
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -46,7 +47,18 @@ FORMAT_NAMES = {
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     loader = PackageLoader("caspr.review")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.filters["quoted"] = quoted
+    return environment
+
+
+def quoted(sentence: str) -> list[str]:
+    """Return the parts of a sentence; every second one is quoted from a text, which may be right to left.
+
+    >>> quoted("“Anna” and “she” together")
+    ['“', 'Anna', '” and “', 'she', '” together']
+    """
+    return re.split(r"(?<=“)([^”]*)(?=”)", sentence)
 
 
 def rendered(template: str, **values: Any) -> str:

@@ -26,6 +26,7 @@ from caspr.review.operations import OperationContext, OperationError
 from caspr.review.project.project import Workplace
 from caspr.review.project.rounds import ROUND
 from caspr.review.project.team import LeaseError
+from caspr.review.questions.question import Question
 from caspr.review.questions.queue import CLEAR, Filter
 from caspr.review.server.blind import (
     blind_card,
@@ -81,6 +82,7 @@ def make_app(
             Route(f"{document}/mention/{{mention}}", pages.mention),
             Route(f"{document}/questions", pages.questions),
             Route(f"{document}/question/{{question}}", pages.question),
+            Route(f"{document}/alike/{{question}}", pages.alike),
             Route(f"{document}/export", pages.export),
             Route(f"{document}/report", pages.report),
             Mount("/static", StaticFiles(directory=static, check_dir=False)),
@@ -202,10 +204,7 @@ class Pages:
 
     async def question(self, request: Request) -> Response:
         """Return a question with its choices; `prices` waits until they are priced, or time is up."""
-        history = await run_in_threadpool(self._history, request)
-        question = history.queue.question(request.path_params["question"])
-        if question is None:
-            raise MissingError(request.path_params["question"])
+        history, question = await run_in_threadpool(self._question, request)
 
         def asked() -> dict[str, Any]:
             snapshot, version = history.snapshot, history.version
@@ -217,6 +216,12 @@ class Pages:
             return blind_card(card, _annotators(history)) if self.blind else card
 
         return JSONResponse(await run_in_threadpool(asked))
+
+    async def alike(self, request: Request) -> Response:
+        """Return the open questions that may be answered like one that is decided."""
+        history, question = await run_in_threadpool(self._question, request)
+        offers = await run_in_threadpool(history.queue.alike, question, history.snapshot)
+        return JSONResponse({"offers": offers})
 
     async def export(self, request: Request) -> Response:
         """Return the result as a file."""
@@ -237,6 +242,13 @@ class Pages:
                 return make(session, inner)
 
         return download(await run_in_threadpool(made))
+
+    def _question(self, request: Request) -> tuple[History, Question]:
+        history, id = self._history(request), request.path_params["question"]
+        question = history.queue.question(id)
+        if question is None:
+            raise MissingError(id)
+        return history, question
 
     def _history(self, request: Request) -> History:
         with self.work.using(request.path_params["number"]) as (session, inner):

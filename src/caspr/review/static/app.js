@@ -23,6 +23,7 @@ import { Api, Refusal, hideNames, namesAreHidden, withoutNames } from "./state/a
 import { Selection } from "./state/selection.js";
 import { Store } from "./state/store.js";
 import { nearest, spanOf } from "./state/tokens.js";
+import { Sentence } from "./text/sentence.js";
 import { Minimap } from "./text/minimap.js";
 import { listenToPrint } from "./text/print.js";
 import { TextSearch } from "./text/search.js";
@@ -63,6 +64,7 @@ export class App {
     this.header = new Header(this);
     this.lastChange = new LastChange(byId("last-change"), this);
     this.queue = new QuestionQueue(byId("queue"), this);
+    this.sentence = new Sentence(byId("sentence"), this);
     this.detail = new Detail(byId("detail"), this);
     this.chains = new Chains(byId("chains"), this);
     this.decisions = new DecisionList(byId("decisions"), this);
@@ -101,7 +103,10 @@ export class App {
       const { update, before } = await this.api.send(op);
       this.announcer.hideWarning();
       const isUndo = op.do === "undo" || op.do === "redo";
-      this.lastChange.begin(this.#labelOf(op, words, before), update, before, { isUndo });
+      this.lastChange.begin(this.#labelOf(op, words, before), update, before, {
+        isUndo,
+        about: placedBy(op),
+      });
       this.lastChange.searching = update.working;
       this.header.costBefore = this.lastChange.costBefore;
       this.header.showStatus();
@@ -249,6 +254,16 @@ export class App {
   }
 }
 
+/**
+ * Return the mention that an operation places, or whose boundary it decides.
+ * @param {Operation} op
+ * @returns {MentionId | null}
+ */
+function placedBy(op) {
+  if (op.do === "place") return op.mention;
+  return op.do === "prefer" && op.mentions.length === 1 ? op.mentions[0] : null;
+}
+
 const app = new App(JSON.parse(byId("state").textContent));
 
 /**
@@ -265,6 +280,7 @@ function onStoreChange(change, old) {
   app.highlight();
   app.matrix.update(change);
   app.versions.refresh();
+  app.sentence.render();
   app.detail.refresh();
   app.chains.refresh();
   app.decisions.refresh();
@@ -280,6 +296,7 @@ function onSelectionChange(change) {
   app.text.onSelection(change);
   if (change.moved) {
     app.matrix.showCurrent();
+    app.sentence.render();
     app.detail.refresh();
     app.highlight();
     app.minimap.draw();

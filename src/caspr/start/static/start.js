@@ -17,11 +17,11 @@ async function send(address, values) {
   } catch {
     throw new Error("CaspR does not answer: it may have ended. Start it again; everything is saved.");
   }
-  const told = await answer
+  const reply = await answer
     .json()
     .catch(() => ({ error: `Refused (${answer.status}). Load the page again.` }));
-  if (!answer.ok) throw new Error(told.error);
-  return told;
+  if (!answer.ok) throw new Error(reply.error);
+  return reply;
 }
 
 /**
@@ -48,8 +48,8 @@ async function post(near, address, values) {
   complain(near, "");
   near.setAttribute("aria-busy", "true");
   try {
-    const told = await send(address, values);
-    go(String(told.to));
+    const reply = await send(address, values);
+    go(String(reply.to));
   } catch (error) {
     complain(near, error instanceof Error ? error.message : String(error));
   } finally {
@@ -232,14 +232,14 @@ function set(place, text) {
 async function refresh(shown) {
   const page = await fetch(location.href).then((answer) => answer.text());
   const live = new DOMParser().parseFromString(page, "text/html").querySelector("[data-live]");
-  if (live && live.innerHTML !== shown.innerHTML) location.reload();
+  if (live && !live.isEqualNode(shown)) location.reload();
 }
 
 const live = document.querySelector("[data-live]");
 if (live) addEventListener("focus", () => refresh(live).catch(() => {}));
 
 // A link that takes what was typed along.
-for (const link of document.querySelectorAll("a[data-with]"))
+for (const link of document.querySelectorAll("a[data-with]")) {
   link.addEventListener("click", () => {
     if (!(link instanceof HTMLAnchorElement)) return;
     const input = document.getElementById(link.dataset.with ?? "");
@@ -247,6 +247,7 @@ for (const link of document.querySelectorAll("a[data-with]"))
     if (input instanceof HTMLInputElement) next.searchParams.set(input.name, input.value);
     link.href = next.href;
   });
+}
 
 const job = document.querySelector("[data-job]");
 if (job instanceof HTMLElement) follow(job).catch(() => {});

@@ -41,7 +41,7 @@ def test_small_problems_are_joined_and_contracted_as_large_ones(
     pairs = random.integers(0, 15, (2, seed // 2))
     groups = joined(15, *pairs)
     small, constant = problem.contract(groups)
-    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(module, "FOLDED_AT_ONCE", 0)
     monkeypatch.setattr(module, "FEW", 0)
     assert joined(15, *pairs).tolist() == groups.tolist()
     other, gained = problem.contract(groups)

@@ -102,8 +102,8 @@ def test_demands(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lists_of_pairs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from caspr.engines.native.partition import splitting
 
-    monkeypatch.setattr(splitting, "SMALL", 2)
-    monkeypatch.setattr(splitting, "CROWDED", 2.0)
+    monkeypatch.setattr(splitting, "WRITTEN_OUT", 2)
+    monkeypatch.setattr(splitting, "LONG_LIST", 2.0)
     sparse = random_listing(seed, size=6 + seed % 20)
     outcome = search_split(split(sparse, Watch(), record=True), Watch(), RECORDED)
     assert shown(sparse_graph_of(sparse), outcome) == outcome.value

@@ -61,7 +61,7 @@ def test_quick_tests_for_near_twins_exclude_none(seed: int, monkeypatch: pytest.
     problem = random_problem(seed, 20)
     best = beside(problem)
     found = near_twins(problem, best)
-    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(module, "TOO_FEW_FOR_BLOCKS", 0)
     assert (near_twins(problem, best) == found).all()
 
 

@@ -61,7 +61,7 @@ def test_a_floor_hides_nothing_above_it(batch: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_all_optima_by_fixing_and_branching(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumerating, "SMALL", 3)
+    monkeypatch.setattr(enumerating, "ENUMERATED", 3)
     problem = random_problem(seed, 7)
     value, best = optima(problem)
     found = all_optima(problem, value, Budget(Watch(), limit=10_000, branchings=10_000))

@@ -40,17 +40,16 @@ def enumerate_optima(
     *,
     floor: int = 0,
     limit: int = 1,
-    steps: int | None = None,
     watch: Watch | None = None,
 ) -> Optima | None:
     """Find the optima of value `floor` or more; `None` if there are none.
 
     At most `limit` are kept. All are counted unless `limit` is 1, which lets the search skip ties, or
-    unless it is given up after `steps` placements, or because a limit is reached.
+    unless it is given up because a limit of the watch is reached.
     """
     best: list[tuple[int, ...]] = []
     value, count = floor, 0
-    walk = Walk(problem, floor, steps, watch)
+    walk = Walk(problem, floor, watch)
     for reached, labels in walk.clusterings():
         if reached > value:
             best.clear()
@@ -67,12 +66,11 @@ def enumerate_optima(
 class Walk:
     """A depth-first walk over clusterings that may still reach `floor`, which rises with what is found."""
 
-    def __init__(self, problem: Problem, floor: int, steps: int | None, watch: Watch | None) -> None:
+    def __init__(self, problem: Problem, floor: int, watch: Watch | None) -> None:
         self.gains = problem.gains.tolist()
         self.forbidden = problem.forbidden.tolist()
         self.size = problem.size
         self.floor = floor
-        self.steps = steps
         self.watch, self.taken = watch, 0
         self.exhausted = False
         rest = np.triu(np.maximum(problem.gains, 0), 1).sum(axis=0).tolist()
@@ -90,9 +88,6 @@ class Walk:
         if node == self.size:
             yield value, tuple(labels)
             return
-        if self.steps is not None:
-            self.steps -= 1
-            self.exhausted = self.steps < 0
         self.taken += 1
         if self.watch is not None and self.taken % OFTEN == 0 and self.watch.expired():
             self.exhausted = True

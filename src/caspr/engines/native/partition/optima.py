@@ -267,7 +267,7 @@ def _outwards(problem: Problem, nodes: list[int]) -> list[int]:
     return order
 
 
-SMALL = 9
+ENUMERATED = 9
 """Components up to this size are searched exhaustively."""
 HOPELESS = 12
 """How many branchings are left when counting took too long: enough to list a few clusterings."""
@@ -388,7 +388,7 @@ def _assembled(size: int, groups: list[Labels], chosen: Sequence[Clustering]) ->
 
 
 def _connected(problem: Problem, value: int, budget: Budget) -> OptimaSet[Clustering]:
-    if problem.size <= SMALL:
+    if problem.size <= ENUMERATED:
         optima = enumerate_optima(problem, floor=value, limit=max(2, budget.limit), watch=budget.watch)
         if optima is None:
             return UNKNOWN if budget.watch.expired() else NO_OPTIMA

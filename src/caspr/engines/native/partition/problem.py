@@ -60,7 +60,7 @@ EXACT = 1 << 52
 """Sums of floats below this are exact whole numbers, so matrix products may use floats."""
 SHORT = 1 << 23
 """The same for floats of half the length, which are twice as fast."""
-SMALL = 24
+FOLDED_AT_ONCE = 24
 """Matrices up to this size are folded at once."""
 FEW = 100
 """Up to this many nodes and pairs are joined without arrays."""
@@ -229,7 +229,7 @@ class Problem:
         """
         order = np.argsort(labels, kind="stable")
         starts = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 1))
-        if len(starts) == self.size or self.size <= SMALL:
+        if len(starts) == self.size or self.size <= FOLDED_AT_ONCE:
             inverse = np.ix_(order, order)
             gains, forbidden = self.gains[inverse], self.forbidden[inverse]
             if len(starts) == self.size:

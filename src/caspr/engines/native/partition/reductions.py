@@ -86,7 +86,7 @@ from caspr.engines.native.partition.watch import ExpiredError, Watch, checked
 
 BLOCKS = 16
 """How many blocks of nodes the quick test for near-twins adds up gains over."""
-SMALL = 60
+TOO_FEW_FOR_BLOCKS = 60
 """In problems up to this size, that test is not worth its time."""
 AT_ONCE = 1 << 21
 """How many gains are compared between two looks at the clock."""
@@ -363,7 +363,7 @@ def near_twins(problem: Problem, best: Ints, watch: Watch | None = None) -> Bool
 def _likely_twins(gains: Ints, watch: Watch) -> tuple[Labels, Labels]:
     """Return the pairs that sums over blocks of nodes do not exclude."""
     size = len(gains)
-    if size <= SMALL:
+    if size <= TOO_FEW_FOR_BLOCKS:
         # One block of all nodes excludes enough.
         u, v = np.nonzero(np.triu(gains > 0, 1))
         sums = np.maximum(gains, 0).sum(axis=1)

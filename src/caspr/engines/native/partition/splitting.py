@@ -31,13 +31,13 @@ from caspr.engines.native.partition.statements import Statement, renamed
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
 
-SMALL = 60
+WRITTEN_OUT = 60
 """Problems up to this size are written down in full at once."""
-CROWDED = 0.25
+LONG_LIST = 0.25
 """A list with more than this share of all pairs is no shorter than writing all down."""
 BYTES = 150
 """How many bytes the search takes for each pair of nodes of a problem that is written down."""
-LARGEST = 3000
+LARGEST_MATRIX = 3000
 """A problem of more nodes is never written down."""
 
 
@@ -104,7 +104,7 @@ def split(problem: Problem | SparseProblem, watch: Watch, *, record: bool = Fals
         if problem.demands:
             return _split_demanding(problem, watch, record=record)
         return _split_dense(problem, watch, record=record, cores=False)
-    if problem.size <= SMALL:
+    if problem.size <= WRITTEN_OUT:
         return _undisputed(problem) or _split_dense(problem.dense(), watch, record=record)
     steps: list[Statement] = []
     shrunk = shrunk_if_sparse(problem, watch, record=steps if record else None)
@@ -117,7 +117,7 @@ def shrunk_if_sparse(
     problem: SparseProblem, watch: Watch, *, record: list[Statement] | None = None
 ) -> Shrunk:
     """Apply the rules for large problems where a list is shorter than writing all pairs down."""
-    if 2 * len(problem.first) <= CROWDED * problem.size**2 or problem.size > LARGEST:
+    if 2 * len(problem.first) <= LONG_LIST * problem.size**2 or problem.size > LARGEST_MATRIX:
         return shrink(problem, watch, record=record)
     return Shrunk(problem, np.arange(problem.size), 0)
 
@@ -196,9 +196,9 @@ def _in_order(pieces: list[Piece]) -> tuple[Piece, ...]:
 
 def fits(size: int, watch: Watch) -> bool:
     """Return whether a problem of a size may be written down; note why not, if not."""
-    if size <= SMALL:
+    if size <= WRITTEN_OUT:
         return True
-    if size > LARGEST:
+    if size > LARGEST_MATRIX:
         watch.omission = Stop.SIZE
         return False
     return not watch.expired() and watch.has_room(BYTES * size**2 / 2**20)

@@ -43,7 +43,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from caspr.engines.native.partition.exhaustive import Walk, enumerate_optima
-from caspr.engines.native.partition.optima import SMALL, Budget, Clustering, all_optima
+from caspr.engines.native.partition.optima import ENUMERATED, Budget, Clustering, all_optima
 from caspr.engines.native.partition.outcome import COLD, SearchOutcome, Start
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
@@ -60,8 +60,7 @@ from caspr.engines.native.partition.problem import (
 from caspr.engines.native.partition.reductions import reduce
 from caspr.engines.native.partition.search import fix_in_all_optima, search
 from caspr.engines.native.partition.sparse import SparseProblem
-from caspr.engines.native.partition.splitting import SMALL as WRITTEN
-from caspr.engines.native.partition.splitting import Split, fits, shrunk_if_sparse
+from caspr.engines.native.partition.splitting import WRITTEN_OUT, Split, fits, shrunk_if_sparse
 from caspr.engines.native.partition.watch import Watch
 
 LISTED = 25_000
@@ -92,7 +91,7 @@ def first_optimum(
     if reduced is not None and reduced.unique:
         return replace(found, proven=True)
     labels, value = np.arange(problem.size), outcome.value
-    if problem.size > WRITTEN:
+    if problem.size > WRITTEN_OUT:
         shrunk = reduced.shrunk if reduced is not None else None
         shrunk = shrunk or shrunk_if_sparse(problem, watch)
         problem, labels, value = shrunk.problem, shrunk.labels, value - shrunk.constant
@@ -187,7 +186,7 @@ def _start_within(start: Start, part: Problem, group: Labels, labels: Labels) ->
 def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch, start: Start) -> FirstOptimum:
     """Fix what all optima of a large problem decide alike, then look for the first."""
     value = problem.value(known)
-    if problem.size <= SMALL or value is None:
+    if problem.size <= ENUMERATED or value is None:
         return _fewest_pairs(problem, sizes, known, watch)
     groups, narrowed, start = _fixed(problem, value, watch, start)
     if not _is_smaller(groups, narrowed.gains > 0):
@@ -291,8 +290,8 @@ class _WithDemands:
         value = problem.value(known)
         if value is None or self.watch.expired():
             return FirstOptimum(known, proven=False)
-        if problem.size <= SMALL:
-            every = (labels for _, labels in Walk(problem, value, None, self.watch).clusterings())
+        if problem.size <= ENUMERATED:
+            every = (labels for _, labels in Walk(problem, value, self.watch).clusterings())
             listed = [labels for labels in every if problem.value(np.array(labels, dtype=np.intp)) == value]
             return _first_of(listed, None if self.watch.expired() else len(listed), sizes)
         groups = _held_together(problem, known, value, self.watch)
@@ -335,7 +334,7 @@ def _first(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
     chosen, proven = np.arange(small.size), True
     for group in connected_groups(_usable(small)):
         part = small.restrict(group)
-        first = (_first_listed if len(group) <= SMALL else _first_fixed)(part, held[group], watch)
+        first = (_first_listed if len(group) <= ENUMERATED else _first_fixed)(part, held[group], watch)
         chosen[group], proven = group[first.labels], proven and first.proven
     return FirstOptimum(renumber(chosen[reduced.labels]), proven)
 

@@ -38,6 +38,7 @@ function bindings(app) {
       anywhere(KEYS.none, "no: none of these", () => queue.no()),
       anywhere("Shift+1…5", "mark several choices that are one entity", () => {}),
       anywhere(KEYS.skip, "skip it for now", () => queue.skip()),
+      anywhere(KEYS.alike, "answer others like the last one", () => app.lastChange.takeOffer()),
       anywhere(".", "show the question as it is now", () => queue.showLater()),
     ],
     Move: [
@@ -89,6 +90,7 @@ function bindings(app) {
       anywhere("E", "search the entities", () => app.searchChains()),
       anywhere("D", "decisions and notes", () => side.show("decisions", { focus: true })),
       anywhere("v", "text, matrix or versions", () => app.switchView()),
+      anywhere("S", "everybody’s version of this line", () => app.sentence.toggle()),
       anywhere("h", "show or hide mentions that were left out", () => app.toggleLeftOut()),
       anywhere("o", "export", () => app.openExport()),
       anywhere("?", "these keys", () => showKeys(app)),

@@ -1,10 +1,11 @@
 /** The last step: what it did to the cost, and which mentions it changed elsewhere; each can be changed back. */
 import { nearest, spanOf } from "../state/tokens.js";
 import { button, fill, make } from "../ui/dom.js";
-import { chip, counted, reference } from "../ui/labels.js";
+import { chip, counted, grouped, isolated, reference } from "../ui/labels.js";
+import { KEYS } from "../questions/card.js";
 import { costDelta } from "./header.js";
 /** @import { App } from "../app.js" */
-/** @import { Chain, ChainId, Change, MentionId, Operation, State, Update } from "../state/types.js" */
+/** @import { Alike, Chain, ChainId, Change, MentionId, Operation, State, Update } from "../state/types.js" */
 
 const MOST = 30;
 
@@ -18,6 +19,10 @@ export class LastChange {
   #label = "";
   #where = "";
   #showsAll = false;
+  /** @type {MentionId | null} the mention that an answer placed */
+  #about = null;
+  /** @type {Alike[]} */
+  #offers = [];
 
   /**
    * @param {HTMLElement} root
@@ -37,13 +42,16 @@ export class LastChange {
    * @param {string} label
    * @param {Update} update
    * @param {State} before
+   * @param {{ isUndo?: boolean, about?: MentionId | null }} options
    */
-  begin(label, update, before, { isUndo = false } = {}) {
+  begin(label, update, before, { isUndo = false, about = null } = {}) {
+    this.#about = about;
     this.#where = isUndo ? "" : " elsewhere";
     this.#changes = new Map();
     this.#named = namedBefore(update, before);
     this.#chainsBefore = before.chains;
     this.#label = label;
+    this.#offers = [];
     this.costBefore = (update.full ? undefined : update.cost.before) ?? before.cost.value;
     this.#showsAll = false;
     this.add(update);
@@ -101,8 +109,50 @@ export class LastChange {
     return this.#left.length === 1 ? "is no longer in the result" : "are no longer in the result";
   }
 
+  /**
+   * Offer to give the same answer to other questions.
+   * @param {Alike[]} offers
+   */
+  offer(offers) {
+    this.#offers = offers;
+    this.render();
+    if (offers.length) this.app.say(this.#offerText(offers[0]), { quiet: true });
+  }
+
+  /** Take the first offer. */
+  takeOffer() {
+    const [first] = this.#offers;
+    if (first) this.app.queue.answerAlike(first);
+    else this.app.say("Nothing else can be answered like the last step.");
+  }
+
+  /** @param {Alike} offer */
+  #offerText({ kind, words, start, kept, annotator, length, count }) {
+    const { annotators } = this.app.store.state;
+    const more = `(${grouped(count)} more)`;
+    const where = start ? "beginning" : "end";
+    if (kind === "entity") return `The same for every “${words}” like this ${more}`;
+    if (kind === "absent") return `Never a mention: “${words}” ${more}`;
+    if (kind === "boundary") return `Always ${kept ? "with" : "without"} “${words}” at the ${where} ${more}`;
+    const name = annotators[annotator ?? 0];
+    const some = length === 1 ? "the word" : `the ${length} words`;
+    if (kept) return `Always with ${some} that ${name} leaves out at the ${where} ${more}`;
+    return `Never with ${some} that ${name} adds at the ${where} ${more}`;
+  }
+
+  #offerButtons() {
+    if (!this.#offers.length) return null;
+    const buttons = this.#offers.map((offer, i) => {
+      const text = this.#offerText(offer);
+      const key = i === 0 ? KEYS.alike : undefined;
+      return button(text, () => this.app.queue.answerAlike(offer), { key, focusKey: `offer ${i}` });
+    });
+    return make("div", { class: "buttons offers" }, ...buttons);
+  }
+
   /** Hide the step. */
   dismiss() {
+    this.#offers = [];
     this.#changes = new Map();
     this.#named = [];
     this.#label = "";
@@ -132,12 +182,28 @@ export class LastChange {
           make("span", { class: "soft" }, "cost unchanged"),
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
-      make("p", { class: "last-change-label", dir: "auto" }, this.#label),
+      make("p", { class: "last-change-label" }, ...isolated(this.#label)),
+      this.#placeText(),
+      this.#offerButtons(),
       this.#leftText(),
       make("p", { class: "soft" }, summary),
       make("ul", { class: "changes" }, ...shown.map((change) => this.#item(change))),
       shown.length < changes.length ? button(`Show all ${changes.length}`, showAll, { kind: "quiet" }) : null,
     );
+  }
+
+  /** Say in which chain the mention of an answer is now. */
+  #placeText() {
+    const { store, goTo } = this.app;
+    const mention = this.#about === null ? null : store.mention(this.#about);
+    if (!mention || mention.chain === null || this.#about === null) return null;
+    const now = make(
+      "span",
+      { class: "from-to" },
+      make("span", { "aria-label": "is in" }, "→"),
+      chip(mention.chain),
+    );
+    return make("p", {}, reference(store, this.#about, goTo), " ", now);
   }
 
   #leftText() {

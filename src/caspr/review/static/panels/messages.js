@@ -2,7 +2,7 @@
 import { spanOf } from "../state/tokens.js";
 import { askChain, openDialog } from "../ui/dialogs.js";
 import { button, byId, fill, find, make } from "../ui/dom.js";
-import { describeOperation } from "../ui/labels.js";
+import { describeOperation, isolated } from "../ui/labels.js";
 import { decisionItem } from "./decisions.js";
 /** @import { App } from "../app.js" */
 /** @import { RefusalKind, ServerListener } from "../state/api.js" */
@@ -24,7 +24,7 @@ export class Announcer {
     live.textContent = live.textContent === text ? `${text}\u00a0` : text;
     if (quiet) return;
     const toast = byId("toast");
-    toast.textContent = text;
+    fill(toast, ...isolated(text));
     toast.hidden = false;
     clearTimeout(this.#hiding);
     this.#hiding = setTimeout(() => {
@@ -68,7 +68,7 @@ export class Announcer {
     const banner = byId("banner");
     banner.className = kind;
     const dismiss = button("Dismiss", () => this.hideBanner(), { kind: "quiet" });
-    fill(banner, make("p", {}, text), ...buttons, dismiss);
+    fill(banner, make("p", {}, ...isolated(text)), ...buttons, dismiss);
     banner.hidden = false;
   }
 }
@@ -236,7 +236,7 @@ function showContradiction(app, message, ids, remedies) {
     make(
       "div",
       {},
-      make("p", {}, message),
+      make("p", {}, ...isolated(message)),
       make("p", { class: "soft" }, "Nothing was changed."),
       make("div", { class: "buttons remedies" }, ...remedies.map(remedyButton)),
       ...earlier,

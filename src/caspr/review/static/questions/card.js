@@ -14,8 +14,20 @@ const EACH_END = 40;
 const PARTLY =
   "These annotators link the mention to some of this entity, but not to the mention asked about, or to more of another entity";
 
+const REJECTING =
+  "An answer also says that it is none of the other entities shown. If some of them are one, tick them.";
+
 /** The keys of the answers that every card has. */
-export const KEYS = { another: "6", fresh: "7", alone: "8", absent: "9", none: "n", yes: "y", skip: "s" };
+export const KEYS = {
+  another: "6",
+  fresh: "7",
+  alone: "8",
+  absent: "9",
+  none: "n",
+  yes: "y",
+  skip: "s",
+  alike: "+",
+};
 
 /**
  * What the card needs of the queue.
@@ -75,6 +87,9 @@ export function questionCard(app, card, marked, position, actions, update) {
         return make("li", {}, main, card.choices.length < 2 ? null : markBox(card, choice, marked, actions));
       }),
     ),
+    card.choices.length > 1 && card.kind !== "boundary"
+      ? make("p", { class: "soft rejecting" }, REJECTING)
+      : null,
     marked.size > 1 ? confirmButton(card, marked, actions) : null,
     otherAnswers(card, seenBy(app, card), actions, result),
   );
@@ -100,6 +115,7 @@ function choiceButton(app, card, choice, i, actions, result) {
       on: { click: () => actions.choose(choice) },
     },
     key ? make("kbd", { "aria-hidden": "true" }, key) : null,
+    choice === yesChoice(card) ? make("kbd", { "aria-hidden": "true" }, KEYS.yes) : null,
     make(
       "span",
       { class: "choice-body" },
@@ -352,12 +368,17 @@ export const aloneAnswer = ({ mention }) => ({ do: "alone", mentions: [mention] 
  * @returns {Operation}
  */
 export function yesAnswer(card, marked) {
-  const { choices } = card;
   if (marked.size) return severalAnswer(card, marked);
-  const chosen = choices.length === 1 ? choices[0] : choices.find((choice) => choice.now);
+  const chosen = yesChoice(card);
   if (chosen) return chosen.answer;
   return card.now === "alone" ? aloneAnswer(card) : absentAnswer(card);
 }
+
+/**
+ * Return the choice that yes means if none is marked: the only one, or what the result says.
+ * @param {QuestionCard} card
+ */
+const yesChoice = ({ choices }) => (choices.length === 1 ? choices[0] : choices.find(({ now }) => now));
 
 /**
  * Return what no means: none of the choices.

@@ -23,7 +23,7 @@ import {
 } from "./card.js";
 import { OpenQuestions, emptyText, questionFilters, questionList, stakesText } from "./list.js";
 /** @import { App } from "../app.js" */
-/** @import { ChainId, Choice, Operation, QuestionCard } from "../state/types.js" */
+/** @import { Alike, ChainId, Choice, Operation, QuestionCard } from "../state/types.js" */
 /** @import { ListActions } from "./list.js" */
 
 const LIST_STEP = 40;
@@ -176,10 +176,14 @@ export class QuestionQueue {
     const { mention, choices } = card;
     const { app } = this;
     /** @param {ChainId | null} chain */
-    const take = (chain) =>
-      chain !== null && this.#answer({ do: "place", mention, with: [], apart: allDoubts(card), chain }, card);
+    const take = (chain) => {
+      const shown = choices.find((choice) => choice.chain !== null && choice.chain === chain);
+      if (shown) this.#answer(shown.answer, card);
+      else if (chain !== null) {
+        this.#answer({ do: "place", mention, with: [], apart: allDoubts(card), chain }, card);
+      }
+    };
     askChain(app.store, `Which entity is “${app.store.words(mention, 30)}”?`, take, {
-      except: choices.map(({ chain }) => chain).filter((chain) => chain !== null),
       first: app.nearbyChains(mention),
     });
   }
@@ -193,7 +197,10 @@ export class QuestionQueue {
   /** Return the card if it can be answered now; say why not. */
   #answerable() {
     this.app.side.show("queue");
-    if (this.#busy) return null;
+    if (this.#busy) {
+      this.app.say("Your last answer is still being saved: this key was ignored.");
+      return null;
+    }
     if (!this.#card) this.app.say("There are no open questions.");
     return this.#card;
   }
@@ -210,18 +217,54 @@ export class QuestionQueue {
    */
   async #answer(op, card = this.#card) {
     // Prices may have been filled in while a dialog was open; it is still the same question.
-    if (this.#busy || !card || card.id !== this.#card?.id) return;
+    if (!card || card.id !== this.#card?.id) return;
+    await this.#whileBusy(async () => {
+      if (await this.app.act(op)) {
+        this.#trail[this.#trail.length - 1] = card.id;
+        this.#offerAlike(card.id, this.#trail.length);
+        await this.#ask(this.questions.leave(card.id));
+      } else this.#refused = card.id;
+    });
+  }
+
+  /**
+   * Send something and show the question after it; until then no key answers anything.
+   * @param {() => Promise<void>} send
+   */
+  async #whileBusy(send) {
+    if (this.#busy) return;
     this.#busy = true;
     this.root.classList.add("busy");
     try {
-      if (await this.app.act(op)) {
-        this.#trail[this.#trail.length - 1] = card.id;
-        await this.#ask(this.questions.leave(card.id));
-      } else this.#refused = card.id;
+      await send();
     } finally {
       this.#busy = false;
       this.root.classList.remove("busy");
     }
+  }
+
+  /**
+   * Offer to answer others like a question, unless another step was taken meanwhile.
+   * @param {string} id
+   * @param {number} steps how many there were with its answer
+   */
+  async #offerAlike(id, steps) {
+    try {
+      const { offers } = await this.app.api.read(`alike/${encodeURIComponent(id)}`);
+      if (this.#trail.length === steps) this.app.lastChange.offer(offers);
+    } catch {
+      /* a banner shows that the server does not answer; an offer is not needed to go on */
+    }
+  }
+
+  /**
+   * Answer other questions like one that was answered, and go on with the one on the screen, if it is still open.
+   * @param {Alike} offer
+   */
+  answerAlike({ answer }) {
+    return this.#whileBusy(async () => {
+      if (await this.app.act(answer)) await this.#ask(this.#card);
+    });
   }
 
   /** Ask the next question if the one whose answer was refused is answered by what was done instead. */
@@ -262,6 +305,7 @@ export class QuestionQueue {
     this.questions.set({ current: card?.id ?? null });
     this.render();
     this.app.text.showAsked(this.asked);
+    this.app.sentence.render();
     if (!card) return;
     if (move) {
       this.#goTo(card);
@@ -276,6 +320,7 @@ export class QuestionQueue {
   /** @param {QuestionCard} card shown from its top, and its mention in the text */
   #goTo({ mention }) {
     this.root.scrollTop = 0;
+    this.root.scrollIntoView({ block: "nearest" });
     this.app.text.reveal(mention);
     this.app.selection.goTo(mention);
   }
@@ -311,7 +356,7 @@ export class QuestionQueue {
       this.#later = null;
       this.#card = { ...before, ...pricesOf(before, now) };
       this.#fillPrices(this.#card);
-    } else if (stepped && now.open && !this.#busy) await this.#show(now);
+    } else if (stepped && !this.#busy) await this.#show(now);
     else {
       if (!this.#later) this.app.say("This question has changed in the meantime.", { quiet: true });
       this.#later = now;

@@ -259,6 +259,22 @@ export interface QuestionCard extends Sure {
   version: number;
 }
 
+/** Open questions that may be answered like one that was just answered. */
+export interface Alike {
+  /** Those about boundaries that differ by the same words, or by what one annotator marks; about the same words. */
+  kind: "boundary" | "annotator" | "entity" | "absent";
+  words: string;
+  /** Whether boundaries differ at the beginning, and whether the longer one was chosen. */
+  start: boolean;
+  kept: boolean;
+  /** The number of the annotator, and in how many words theirs differ. */
+  annotator: number | null;
+  length: number;
+  /** How many questions it answers. */
+  count: number;
+  answer: Operation;
+}
+
 /** What is still at stake, and what the last steps changed. */
 export interface Stakes {
   /** How many mentions the open questions are about. */

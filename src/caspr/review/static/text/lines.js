@@ -362,6 +362,7 @@ export class MentionStyle {
     if (mention.decision) classes.push("decided");
     if (this.changed.has(id)) classes.push("changed");
     if (this.asked.includes(id)) classes.push("asked");
+    if (this.asked[0] === id) classes.push("question");
     if (this.selection.selected.has(id)) classes.push("selected");
     if (this.selection.mention === id) classes.push("current");
     if (this.highlighted.has(id)) classes.push("highlighted");

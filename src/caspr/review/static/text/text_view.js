@@ -416,9 +416,13 @@ export class TextView {
       const box = element.getBoundingClientRect();
       return box.height > 0 && box.top >= view.top + MARGIN_ABOVE && box.bottom <= view.bottom - MARGIN_BELOW;
     };
+    const center = () => {
+      const box = element.getBoundingClientRect();
+      this.root.scrollTop += (box.top + box.bottom - view.top - view.bottom) / 2;
+    };
     if (isInView()) return;
-    element.scrollIntoView({ block: "center" });
+    center();
     // Chunks that were never drawn have a guessed height; scroll again once they are drawn.
-    requestAnimationFrame(() => isInView() || element.scrollIntoView({ block: "center" }));
+    requestAnimationFrame(() => isInView() || center());
   }
 }

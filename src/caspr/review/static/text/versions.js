@@ -10,6 +10,7 @@ import { colour, counted } from "../ui/labels.js";
 import { Panel } from "../ui/tabs.js";
 import { endsOf, lineElement, linesOf, mentionsByLine, treeOf } from "./lines.js";
 /** @import { App } from "../app.js" */
+/** @import { Store } from "../state/store.js" */
 /** @import { Span } from "../state/tokens.js" */
 /** @import { ChainId, MentionId } from "../state/types.js" */
 /** @import { LineMention, Piece } from "./lines.js" */
@@ -22,7 +23,7 @@ import { endsOf, lineElement, linesOf, mentionsByLine, treeOf } from "./lines.js
  * @typedef {{ version: Version, differing: Map<MentionId, Difference>, nameOf: (entity: ChainId) => ChainId }} Side
  */
 
-const RESULT = "result";
+export const RESULT = "result";
 const NOTHING = "nothing";
 const SIGNS = { only: "+", other: "≠" };
 
@@ -70,8 +71,81 @@ function differences(version, compared, same) {
   return differing;
 }
 
+/**
+ * Return a version: that of the result, or of the annotator with a number.
+ * @param {Store} store
+ * @param {string} chosen
+ * @returns {Version}
+ */
+export function versionOf(store, chosen) {
+  const { mentions } = store.state;
+  /** @type {Version} */
+  const version = new Map();
+  for (const id of store.order) {
+    const { chain, votes, marked } = mentions[id];
+    const entity = chosen === RESULT ? chain : marked > 0 ? votes[Number(chosen)] : null;
+    if (entity != null) version.set(id, entity);
+  }
+  return version;
+}
+
+/**
+ * Show a version as it is.
+ * @param {Version} version
+ * @returns {Side}
+ */
+export const alone = (version) => ({ version, differing: new Map(), nameOf: (entity) => entity });
+
+/**
+ * Show two versions with their differences, with the names that entities have in the first.
+ * @param {Version} left
+ * @param {Version} right
+ * @returns {[Side, Side]}
+ */
+export function beside(left, right) {
+  const toLeft = sameEntities(right, left);
+  const toRight = new Map([...toLeft].map(([rightEntity, leftEntity]) => [leftEntity, rightEntity]));
+  return [
+    { ...alone(left), differing: differences(left, right, toRight) },
+    {
+      version: right,
+      differing: differences(right, left, toLeft),
+      nameOf: (entity) => toLeft.get(entity) ?? `${entity}′`,
+    },
+  ];
+}
+
+/**
+ * Build a line of a version.
+ * @param {string[]} tokens
+ * @param {Span} line
+ * @param {LineMention[]} mentions those that touch the line
+ * @param {Side} side
+ * @param {MentionId | null} [asked]
+ */
+export function versionLine(tokens, line, mentions, { version, differing, nameOf }, asked = null) {
+  /** @param {number} token */
+  const tokenElement = (token) => make("span", { class: "t" }, visible(tokens[token - 1]));
+  /** @param {Piece} piece */
+  const pieceElement = (piece) => {
+    const entity = nameOf(version.get(piece.id) ?? "");
+    const kind = differing.get(piece.id);
+    const label = `${kind ? SIGNS[kind] : ""}${entity}`;
+    const marked = piece.id === asked ? "asked" : "";
+    return make("span", {
+      class: `m ${colour(entity)} ${kind ?? ""} ${marked}`,
+      data: { ends: endsOf(piece), label },
+    });
+  };
+  const tree = treeOf(line, mentions, () => 1);
+  return lineElement(tree, tokens, tokenElement, pieceElement, { class: "line plain" });
+}
+
 /** @type {(differing: Map<MentionId, Difference>, kind: Difference) => number} */
 const countOf = (differing, kind) => [...differing.values()].filter((value) => value === kind).length;
+
+/** @type {(menu: HTMLSelectElement) => string} */
+const nameIn = (menu) => (menu.value === RESULT ? "the result" : (menu.selectedOptions[0]?.text ?? ""));
 
 export class Versions extends Panel {
   #shownDifference = -1;
@@ -108,7 +182,7 @@ export class Versions extends Panel {
       ),
     );
     const rows = lines.map((line, number) => {
-      const cells = sides.map((side, i) => this.#line(line, columns[i][number], side));
+      const cells = sides.map((side, i) => versionLine(tokens, line, columns[i][number], side));
       const differs = cells.some((cell) => find(cell, ".only, .other"));
       return make(
         "div",
@@ -143,67 +217,17 @@ export class Versions extends Panel {
    * @returns {Side[]}
    */
   #sides() {
-    const left = this.#version(this.left.value);
-    /** @param {ChainId} entity */
-    const unchanged = (entity) => entity;
-    if (this.right.value === NOTHING) return [{ version: left, differing: new Map(), nameOf: unchanged }];
-    const right = this.#version(this.right.value);
-    const toLeft = sameEntities(right, left);
-    const toRight = new Map([...toLeft].map(([rightEntity, leftEntity]) => [leftEntity, rightEntity]));
-    return [
-      { version: left, differing: differences(left, right, toRight), nameOf: unchanged },
-      {
-        version: right,
-        differing: differences(right, left, toLeft),
-        nameOf: (entity) => toLeft.get(entity) ?? `${entity}′`,
-      },
-    ];
-  }
-
-  /**
-   * @param {string} chosen
-   * @returns {Version}
-   */
-  #version(chosen) {
-    const { mentions } = this.app.store.state;
-    /** @type {Version} */
-    const version = new Map();
-    for (const id of this.app.store.order) {
-      const { chain, votes, marked } = mentions[id];
-      const entity = chosen === RESULT ? chain : marked > 0 ? votes[Number(chosen)] : null;
-      if (entity != null) version.set(id, entity);
-    }
-    return version;
+    const { store } = this.app;
+    const left = versionOf(store, this.left.value);
+    if (this.right.value === NOTHING) return [alone(left)];
+    return beside(left, versionOf(store, this.right.value));
   }
 
   /** @param {Side[]} sides */
   #summarise([left, right]) {
     this.summary.textContent = right
-      ? `${counted(countOf(left.differing, "only"), "mention")} only on the left (+), ${countOf(right.differing, "only")} only on the right (+), ${countOf(left.differing, "other")} in another entity (≠).`
+      ? `${counted(countOf(left.differing, "only"), "mention")} only in ${nameIn(this.left)} (+), ${countOf(right.differing, "only")} only in ${nameIn(this.right)} (+), ${countOf(left.differing, "other")} in another entity (≠).`
       : "Choose a second version to see where the two differ.";
-  }
-
-  /**
-   * @param {Span} line
-   * @param {LineMention[]} mentions those that touch the line
-   * @param {Side} side
-   */
-  #line(line, mentions, { version, differing, nameOf }) {
-    const { tokens } = this.app.store.state;
-    /** @param {number} token */
-    const tokenElement = (token) => make("span", { class: "t" }, visible(tokens[token - 1]));
-    /** @param {Piece} piece */
-    const pieceElement = (piece) => {
-      const entity = nameOf(version.get(piece.id) ?? "");
-      const kind = differing.get(piece.id);
-      const label = `${kind ? SIGNS[kind] : ""}${entity}`;
-      return make("span", {
-        class: `m ${colour(entity)} ${kind ?? ""}`,
-        data: { ends: endsOf(piece), label },
-      });
-    };
-    const tree = treeOf(line, mentions, () => 1);
-    return lineElement(tree, tokens, tokenElement, pieceElement, { class: "line plain" });
   }
 
   /** Scroll to the next line with a difference; after the last comes the first. */

@@ -1,6 +1,6 @@
 /** Dialogs: native ones, so that the keyboard stays inside and Escape closes them. */
 import { around, button, fill, find, make } from "./dom.js";
-import { chip, counted, gist, matchingChains } from "./labels.js";
+import { chip, counted, gist, isolated, matchingChains } from "./labels.js";
 /** @import { Store } from "../state/store.js" */
 /** @import { ChainId } from "../state/types.js" */
 /** @import { Child } from "./dom.js" */
@@ -16,7 +16,7 @@ const MOST_CHAINS = 60;
  */
 export function openDialog(title, content, { kind = "", role, closed = () => {} } = {}) {
   const previous = document.activeElement;
-  const heading = make("h2", { id: "dialog-title" }, title);
+  const heading = make("h2", { id: "dialog-title" }, ...isolated(title));
   const close = button("Close", () => dialog.close(), { kind: "quiet", key: "Esc" });
   const dialog = make(
     "dialog",

@@ -262,7 +262,9 @@ export const LABELS = {
  */
 export function describeOperation(store, op) {
   if (op.do === "all") {
-    return op.ops.map((/** @type {Operation} */ part) => describeOperation(store, part)).join("; ");
+    const parts = op.ops.slice(0, MOST_QUOTED).map((part) => describeOperation(store, part));
+    if (op.ops.length > MOST_QUOTED) parts.push(`and ${op.ops.length - MOST_QUOTED} more`);
+    return parts.join("; ");
   }
   const label = labelOf(op);
   if (op.do === "move") {
@@ -271,12 +273,25 @@ export function describeOperation(store, op) {
   const ids = mentionsOf(op);
   const quoted = ids.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
   const more = ids.length > MOST_QUOTED ? " …" : "";
-  return quoted.length ? `${label}: ${quoted.join(", ")}${more}` : label;
+  const said = quoted.length ? `${label}: ${quoted.join(", ")}${more}` : label;
+  return op.do === "place" && label !== LABELS.place ? said + rejected(store, op.apart) : said;
+}
+
+/**
+ * Say which mentions an answer rejects, those of the other choices.
+ * @param {Store} store
+ * @param {MentionId[]} apart
+ */
+function rejected(store, apart) {
+  if (!apart.length) return "";
+  const words = apart.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
+  return `; different: ${words.join(", ")}${apart.length > MOST_QUOTED ? " …" : ""}`;
 }
 
 /** @param {Operation} op */
 function labelOf(op) {
   if (op.do === "into") return inChain(op.chain);
+  if (op.do === "note" && op.flag) return `flag ${op.flag}`;
   if (op.do === "name") return `entity ${chainTitle(op.chain)} named${op.name ? ` ${op.name}` : ""}`;
   if (op.do === "accept") return `chain ${chainTitle(op.chain)} accepted`;
   if (op.do === "merge") return `chains ${op.chains.map(chainTitle).join(", ")} merged`;

@@ -21,7 +21,7 @@ from caspr.engines.native.cases import (
 from caspr.engines.native.engine import merged
 from caspr.engines.native.nesting import Relaxed, relax_exactly
 from caspr.engines.native.partition.problem import UNMET
-from caspr.engines.native.partition.splitting import LARGEST
+from caspr.engines.native.partition.splitting import LARGEST_MATRIX
 from caspr.engines.native.partition.watch import ExpiredError, Watch
 from caspr.engines.native.state import Memory, SolveState, solve_exactly
 from caspr.engines.native.translate import Part, enforced_bundles
@@ -109,7 +109,7 @@ class _ProofWriter:
     def _unproven(self) -> UnprovenError:
         if self.state.watch.cause is Stop.SIZE:
             return UnprovenError(
-                f"it has a part of more than {LARGEST:,} kinds of mentions that cannot be divided"
+                f"it has a part of more than {LARGEST_MATRIX:,} kinds of mentions that cannot be divided"
             )
         return UnprovenError(NO_TIME)
 
