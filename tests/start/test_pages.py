@@ -13,10 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote_plus
 
+import httpx
 import pytest
 
 from caspr.formats import read
 from caspr.formats.review_file.project import is_project
+from caspr.review.server.presence import ALIVE
 from caspr.start.draft import COPIES, EXPORTS, NAME, RESULTS
 from caspr.start.remedies import REMEDIES
 from tests.cli.caller import EXAMPLES, SONG
@@ -407,6 +409,23 @@ def test_the_review_opens_at_an_address_of_its_own(desk: Desk) -> None:
         # Nobody looks at it, so that it does not keep others from changing its files.
         desk.post("/merge", {"nested": "never"}, at=folder)
         desk.finish(folder)
+    finally:
+        desk.pages.close()
+
+
+def test_a_project_whose_review_somebody_looks_at_is_not_merged_again(desk: Desk) -> None:
+    folder = merged(desk)
+    try:
+        with httpx.Client() as browser:
+            link = desk.get("/review", at=folder).headers["location"]
+            browser.get(link, follow_redirects=True)
+            with browser.stream("GET", link.partition("?")[0] + ALIVE.removeprefix("/")) as page:
+                beats = page.iter_text()
+                assert "alive" in next(beats)
+                answer = desk.post("/merge", {"nested": "never"}, at=folder)
+        assert answer.status_code == 422
+        assert "open in a window" in answer.json()["error"]
+        assert desk.get("/progress", at=folder).json()["state"] == "done"
     finally:
         desk.pages.close()
 
