@@ -30,7 +30,7 @@ derives several times, or in both orders of a pair, counts once.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -70,6 +70,12 @@ class Effect(StrEnum):
     def arity(self) -> int:
         """How many arguments its predicate has."""
         return self.mentions + self.costs
+
+    @property
+    def written(self) -> str:
+        """How one writes it: `together_cost(M1,M2,W)`."""
+        arguments = ["M"] if self.mentions == 1 else ["M1", "M2"]
+        return f"{self.value}({','.join(arguments + ['W'] * self.costs)})"
 
 
 _KINDS = {
@@ -131,6 +137,8 @@ class DerivedRules:
     """Rules about the solution, for the program of an ASP engine; empty if there are none."""
     asked: tuple[frozenset[Span], ...] = field(default=(), compare=False, repr=False)
     """The chains within which rules about pairs were asked, where they are `partial`."""
+    waiting: Mapping[Rule, str] = field(default_factory=dict, compare=False, repr=False)
+    """The rules that were asked only there, each with what the document lacks for it, in words."""
 
     def __bool__(self) -> bool:
         """Return whether there is anything to respect."""
@@ -243,7 +251,7 @@ class DerivedRules:
         every = tuple(dict.fromkeys((*self.consequences, *more)))
         if len(every) == len(self.consequences):
             return self
-        return DerivedRules(every, self.files, True, self.program, (*self.asked, *asked))
+        return replace(self, consequences=every, partial=True, asked=(*self.asked, *asked))
 
 
 def _pairs_within(mentions: Collection[Span], others: Mapping[Span, Collection[Span]]) -> Iterator[Pair]:
@@ -268,11 +276,18 @@ _SAID = {
 
 
 def rule_findings(derived: DerivedRules) -> Iterator[Finding]:
-    """Say of each rule how much it derived."""
+    """Say of each rule how much it derived.
+
+    Rules about the pairs of a large text (`partial`) are asked about pairs that solutions joined on the way.
+    """
     counts = Counter((one.rule, one.effect) for one in derived.consequences)
     for (rule, effect), count in counts.items():
         what, done = _SAID[effect]
-        yield note("rule-derived", f"{rule}: {times(count, what)} {done}", count=count)
+        asked = ", of those about to be joined" * (rule in derived.waiting)
+        yield note("rule-derived", f"{rule}: {times(count, what)} {done}{asked}", count=count)
+    for rule, lacking in derived.waiting.items():
+        if not any(rule == one for one, _ in counts):
+            yield note("rule-idle", f"{rule}: not needed: it fits no pair about to be joined{lacking}")
 
 
 def write_derived(derived: DerivedRules) -> dict[str, Any]:
