@@ -169,3 +169,15 @@ def test_only_what_a_point_fixes_is_noted_and_only_for_a_proof() -> None:
     for changed in (narrowed, fewer):
         assert noted(changed) == noted(changed, alone) == [(7, False)]
         assert noted(changed, SAME) == [(7, True)]
+
+
+@pytest.mark.parametrize("sides", [(5, 9), (9, 5)])
+def test_a_pair_decided_both_ways_leaves_the_larger_bound(
+    sides: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a limit leaves both sides unfinished, no clustering found hides the smaller one."""
+    problem, bounds = two_clusters(), iter(sides)
+    monkeypatch.setattr(CuttingPlanes, "_below", lambda *_: (next(bounds), None))
+    planes = CuttingPlanes(problem, Watch(), COLD)
+    planes._branch(bound_from(problem, NO_CUTS), problem, np.arange(8))
+    assert planes.best.bound == 9
