@@ -95,6 +95,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "task/contradictions.py": (f"{PRICE}/test_contradictions.py", f"{PRICE}/test_demands.py"),
     "task/demands.py": (f"{PRICE}/test_demands.py",),
     "engines/native/partition/search.py": (
+        f"{NATIVE}/partition/test_cutting_planes.py",
         f"{NATIVE}/partition/test_reports.py",
         f"{NATIVE}/partition/test_warm_start.py",
         f"{NATIVE}/partition/test_demands.py",

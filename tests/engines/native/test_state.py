@@ -285,6 +285,25 @@ def test_chains_that_break_a_rule_are_no_first_look(monkeypatch: pytest.MonkeyPa
     assert 0 <= look.value <= best and part.problem.value(look.labels) == look.value
 
 
+def test_chains_that_gain_nothing_are_no_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = begun()
+    part = largest(state)
+    alone = np.arange(part.problem.size)
+
+    def look(*pairs: tuple[int, int]) -> tuple[int | None, list[int]]:
+        labels = alone.copy()
+        for first, second in pairs:
+            labels[second] = first
+        monkeypatch.setattr(module, "_by_annotator", lambda state, part: labels[None])
+        best = module._best_annotator(state, part)
+        assert part.problem.value(best.labels) == best.value
+        return part.problem.value(labels), best.labels.tolist()
+
+    assert look((3, 9)) == (4, [*range(9), 3, *range(9, len(alone) - 1)])
+    assert look((0, 13)) == (-4, alone.tolist())
+    assert look((3, 9), (0, 13)) == (0, alone.tolist())
+
+
 def test_grown_clusters_replace_an_annotators_chains_if_they_gain_more_and_are_allowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

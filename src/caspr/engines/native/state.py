@@ -246,7 +246,7 @@ def _at_once(state: SolveState, part: Part) -> SearchOutcome:
 
 
 def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
-    """Return a clustering without any search: the chains of the annotator that look best, if they gain.
+    """Return a clustering without any search: the best-looking chains of one annotator that gain.
 
     How good they look is what they gain among a sample of the pairs.
     """
@@ -259,10 +259,8 @@ def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
     ]
     for _, labels in sorted(choices, key=lambda choice: -choice[0]):
         value = problem.value(labels)
-        if value is not None:
-            if value > 0:
-                return SearchOutcome(renumber(labels), value, problem.ceiling)
-            break
+        if value is not None and value > 0:
+            return SearchOutcome(renumber(labels), value, problem.ceiling)
     return SearchOutcome(alone, 0, problem.ceiling)
 
 

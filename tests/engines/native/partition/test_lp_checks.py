@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition import lp
-from caspr.engines.native.partition.cuts import Cuts, Floats
+from caspr.engines.native.partition.cuts import NO_CUTS, Cuts, Floats
 from caspr.engines.native.partition.lp import Nearby, Point, decided, program_of, relax
 from caspr.engines.native.partition.problem import Demand, Problem
 from caspr.engines.native.partition.search import first_cuts
@@ -216,6 +216,22 @@ def test_multipliers_of_problems_with_demands_need_room() -> None:
     one = np.ones(1, dtype=np.intp)
     assert lp._usable(demanding((1 << 52) - 1), np.array([1.0]), one).tolist() == [1]
     assert lp._usable(demanding(1 << 52), np.array([1.0]), one).tolist() == [0]
+
+
+def test_a_link_of_two_demands_is_paid_once_and_only_the_first_partner_counts() -> None:
+    """0 and 2 must be together for 3; then 1 costs 3 more, as the first partner of 0, and gains only 1."""
+    gains, link = problem_of({(0, 1): 1}), (0, 2)
+    demands = Demand(0, 0, (1, 2), (3, 3), ((0, 1), link)), Demand(2, 2, (0,), (3,), (link,))
+    problem = Problem(gains.gains, gains.forbidden, demands)
+
+    def bound(cuts: Cuts) -> int:
+        point = relax(problem, cuts, watch=Watch())
+        assert point is not None
+        return point.bound(1)
+
+    assert problem.value(np.array([0, 1, 0])) == -3
+    assert bound(NO_CUTS) == -2
+    assert bound(Cuts.beyond_stars(partner_stars=[(0, (0, 1))])) == -3
 
 
 def test_the_unit_of_multipliers_leaves_room_for_the_mass() -> None:

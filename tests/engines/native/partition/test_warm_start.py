@@ -61,6 +61,43 @@ def test_no_point_and_no_bound_that_holds_hides_the_optimum(seed: int) -> None:
 
 
 @pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bound_of_all_pieces_holds_and_stays_below_their_ceiling_whatever_the_floor(seed: int) -> None:
+    problem = beside(random_problem(seed, 6), random_problem(seed + 1000, 5))
+    value, ceiling = optimum(problem), split(problem, Watch()).ceiling
+    for floor in (value, value + 1, value + 2, value + 3, value + 100):
+        outcome = search(problem, Watch(), Start(floor=floor))
+        assert value <= outcome.bound <= ceiling, floor
+
+
+def test_pieces_that_do_not_exceed_their_floors_leave_the_whole_at_its_floor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        searching,
+        "_searched",
+        lambda problem, watch, start: SearchOutcome(np.arange(problem.size), 0, 0, start.floor),
+    )
+    reduced = split(beside(random_problem(0, 24), random_problem(1, 24)), Watch())
+    outcome = search_split(reduced, Watch(), Start(floor=reduced.ceiling - 3))
+    assert len(reduced.pieces) > 1 and outcome.bound == reduced.ceiling - 3
+
+
+def test_the_cuts_of_all_pieces_are_expressed_in_the_nodes_of_the_whole() -> None:
+    one, other = random_problem(0, 24), random_problem(1, 24)
+    reduced = split(beside(one, other), Watch())
+    large = [piece for piece in reduced.pieces if len(piece.nodes) > searching.TINY]
+    cuts = search_split(reduced, Watch()).cuts
+    used = {*cuts.triangles.ravel().tolist(), *(node for star in cuts.stars for node in star)}
+    assert len(large) > 1
+    for piece in large:
+        own = {*reduced.firsts[piece.nodes].tolist()}
+        assert used & own
+        used -= own
+    assert not used
+
+
+@pytest.mark.usefixtures("without_heuristics")
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_remembered_of_a_piece_is_its_optimum_whatever_bound_and_floor_the_whole_had(
     seed: int,
@@ -170,3 +207,18 @@ def test_branches_begin_at_the_point_and_bound_above_them(
     for size, start in below:
         assert start.near is not None and start.near.x.shape == (size, size)
         assert start.bound is not None
+
+
+def test_a_known_clustering_that_is_not_allowed_counts_as_all_alone() -> None:
+    problem = beside(random_problem(0, 24), random_problem(1, 24))
+    together, reduced, values = np.zeros(problem.size, dtype=np.intp), split(problem, Watch()), list[int]()
+
+    def found(labels: Labels, value: int) -> None:
+        assert problem.value(labels) == value
+        values.append(value)
+
+    large = [piece.problem for piece in reduced.pieces if len(piece.nodes) > searching.TINY]
+    assert len(large) > 1
+    assert all(piece.value(np.zeros(piece.size, dtype=np.intp)) is None for piece in large)
+    outcome = search_split(reduced, Watch(), Start(known=together, on_found=found))
+    assert values[0] < outcome.value == values[-1]

@@ -21,6 +21,7 @@ down from a larger problem closes nothing then: the multipliers it came from mus
 """
 
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 import numpy as np
 
@@ -344,6 +345,21 @@ class Fixed:
     """Where the relaxation of what is left may start."""
 
 
+class Next(Enum):
+    """What a round of cutting leads to."""
+
+    LEAVE = auto()
+    """End without proof: a rough search has had its rounds."""
+    DESCEND = auto()
+    """Start again on what fixing left, reduced and taken apart."""
+    BRANCH = auto()
+    """Decide one pair both ways."""
+    REPEAT = auto()
+    """Relax the same problem again, looking harder."""
+    NARROW = auto()
+    """Go on with what fixing left."""
+
+
 class CuttingPlanes:
     """One run of the loop on one connected problem."""
 
@@ -374,6 +390,11 @@ class CuttingPlanes:
     def closed(self) -> bool:
         """Whether nothing better is left to find; if a proof is wanted, also by what is shown here."""
         return (self.shown if self.start.record else self.best.bound) <= self.threshold
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether something better may be left to find, and there is time."""
+        return not self.closed and not self.watch.expired()
 
     def lower(self, bound: int) -> None:
         """Keep a bound, if it is better, and report it."""
@@ -407,64 +428,74 @@ class CuttingPlanes:
     def _cut(self) -> None:
         """Relax, cut and fix round by round, until one of these ends it, in this order of preference.
 
-        the gap is closed              what the multipliers show ends the proof
-        fixing left no clustering      so does what was fixed
-        a rough search                 ends after a few rounds, without proof
-        fixing left a smaller problem  start again on that, reduced and taken apart
-        stalled for the first time     look harder: for a clustering, then for other cuts; go on
-        no cut is violated             start again on what was fixed, however little
-        stalled                        decide one pair both ways
-        otherwise                      go on with what fixing left
+        the gap is closed           what the multipliers show ends the proof
+        fixing left no clustering   so does what was fixed
+        `_next` says so             leave it, or start again on smaller problems
         """
-        while not self.closed and not self.watch.expired():
+        while self._goes_on:
             point = self._relaxed()
             if point is None or self.closed:
                 break
-            new = self._violated(point)
-            self.cuts = self._kept(point) | new
+            found = self._cut_off(point)
             groups, narrowed = self._fixed(point)
             if narrowed.hopeless or narrowed.breaks(groups):
                 self._note(point, narrowed, groups)
                 self.proof = tuple(self.steps)
                 self.lower(self.threshold)
-            elif self.start.rough and (not len(new) or self.rounds == ROUGH_ROUNDS):
                 return
-            elif groups.max() + 1 <= (1 - SHRINKAGE) * self.problem.size:
-                self._descend(point, narrowed, groups)
-            elif (self.stalled or not len(new)) and self._tried_harder():
-                continue
-            elif not len(new) and (groups.max() + 1 < self.problem.size or narrowed.forced):
-                self._descend(point, narrowed, groups)
-            elif self.stalled or not len(new):
-                self._branch(point, narrowed, groups)
-            else:
-                self._note(point, narrowed)
-                self._narrow(narrowed)
-                continue
+            match self._next(narrowed, groups, found=found):
+                case Next.REPEAT:
+                    continue
+                case Next.NARROW:
+                    self._narrow(point, narrowed)
+                    continue
+                case Next.DESCEND:
+                    self._descend(point, narrowed, groups)
+                case Next.BRANCH:
+                    self._branch(point, narrowed, groups)
             return
         if self.start.record and self.closed:
             self.proof = (*self.steps, *self._end())
+
+    def _next(self, narrowed: Problem, groups: Labels, *, found: bool) -> Next:
+        """Choose how to go on, in this order of preference; `found` says whether some cut is violated.
+
+        a rough search                 ends after a few rounds
+        fixing left a smaller problem  start again on that
+        stalled for the first time     look harder: for a clustering, then for other cuts
+        no cut is violated             start again on what was fixed, however little
+        stalled                        branch
+        otherwise                      go on with what fixing left
+        """
+        left, stuck = groups.max() + 1, self.stalled or not found
+        if self.start.rough and (not found or self.rounds == ROUGH_ROUNDS):
+            return Next.LEAVE
+        if left <= (1 - SHRINKAGE) * self.problem.size:
+            return Next.DESCEND
+        if stuck and self._tried_harder():
+            return Next.REPEAT
+        if not found and (left < self.problem.size or narrowed.forced):
+            return Next.DESCEND
+        return Next.BRANCH if stuck else Next.NARROW
 
     def fix(self) -> Fixed:
         """Cut until that stalls; return what all clusterings above the floor decide alike."""
         self._begin()
         together, apart = np.zeros_like(self.problem.forbidden), np.zeros_like(self.problem.forbidden)
-        while not self.closed and not self.watch.expired():
+        found = True
+        while found and not self.stalled and self._goes_on:
             point = self._relaxed()
             if point is None:
                 break
             more, less = decided(point, self.floor + self.step)
             together, apart = together | more, apart | less
-            new = self._violated(point)
-            self.cuts = self._kept(point) | new
-            if self.stalled or not len(new):
-                break
+            found = self._cut_off(point)
         below = Start(cuts=self.cuts, near=self.near, bound=self.best.bound)
         return Fixed(self.near.x, together, apart, below)
 
     def _relaxed(self) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
-        gap = self.best.bound - self.threshold
+        gap = self._gap
         point = relax(
             self.problem,
             self.cuts,
@@ -478,24 +509,37 @@ class CuttingPlanes:
             self.near = Nearby.of(self.problem, point)
             self.lower(point.bound(self.step))
             self._show(point)
-            if not self.problem.demands or self._is_worth_rounding(gap):
-                self._offer(heuristics.rounded(self.problem, point, self.watch))
-                self._look_between(point)
-            progress = self._progress(gap)
-            self.moved = progress > 0
-            # The first relaxation below another one may only reach what was known before.
-            expected = self.rounds > 0 or self.start.bound is None
-            self.slow = self.slow + 1 if expected and progress <= self._pace * gap else 0
-            self.rounds += 1
+            self._round(point, gap)
+            self._count(gap)
         return point
+
+    @property
+    def _gap(self) -> int:
+        """How far bound and threshold are apart."""
+        return self.best.bound - self.threshold
+
+    def _round(self, point: Point, before: int) -> None:
+        """Look for clusterings near a point."""
+        if not self.problem.demands or self._is_worth_rounding(before):
+            self._offer(heuristics.rounded(self.problem, point, self.watch))
+            self._look_between(point)
+
+    def _count(self, before: int) -> None:
+        """Count one round more, and those in a row that closed too little of the gap."""
+        progress = self._progress(before)
+        self.moved = progress > 0
+        # The first relaxation below another one may only reach what was known before.
+        expected = self.rounds > 0 or self.start.bound is None
+        self.slow = self.slow + 1 if expected and progress <= self._pace * before else 0
+        self.rounds += 1
 
     def _progress(self, before: int) -> int:
         """Return how much of a gap is closed by now."""
-        return before - (self.best.bound - self.threshold)
+        return before - self._gap
 
     def _is_worth_rounding(self, before: int) -> bool:
         """Return whether the point is near to clusterings: the gap is small, or as small as it gets."""
-        small = self.best.bound - self.threshold <= NEAR * abs(self.best.bound)
+        small = self._gap <= NEAR * abs(self.best.bound)
         return small or self.best.value == UNMET or self._progress(before) <= PROGRESS * before
 
     def _look_between(self, point: Point) -> None:
@@ -507,6 +551,12 @@ class CuttingPlanes:
             small, groups, constant = contracted
             outcome = search(small, self.watch, Start(floor=self.best.value - constant, rough=True))
             self._offer(outcome.labels[groups])
+
+    def _cut_off(self, point: Point) -> bool:
+        """Add cuts that a point violates, and drop slack ones; return whether there are any to add."""
+        new = self._violated(point)
+        self.cuts = self._kept(point) | new
+        return len(new) > 0
 
     def _violated(self, point: Point) -> Cuts:
         """Return cuts that a point violates; others than stars only where that is all that is left to try."""
@@ -566,10 +616,9 @@ class CuttingPlanes:
     @property
     def _tolerance(self) -> float:
         """The relative error that does not matter yet, beside the gap to be closed."""
-        gap = self.best.bound - self.threshold
         exact = self.thorough and (self.first or not self.crowded)
         share = THOROUGH_TOLERANCE if exact else TOLERANCE
-        return min(max(share * gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
+        return min(max(share * self._gap, 0.1 * self.step) / max(1, self.best.bound), ROUGH)
 
     def _kept(self, point: Point) -> Cuts:
         """Drop slack cuts, but only while the bound moves: dropping and finding again could cycle.
@@ -643,8 +692,9 @@ class CuttingPlanes:
         self._offer(outcome.labels[groups])
         return max(raised(outcome.bound, constant), self.threshold), outcome.proof
 
-    def _narrow(self, narrowed: Problem) -> None:
+    def _narrow(self, point: Point, narrowed: Problem) -> None:
         """Go on with what fixing left."""
+        self._note(point, narrowed)
         if narrowed.demands != self.problem.demands:
             # Partners that are forgotten no longer sharpen stars.
             self.shown, self.lowest = narrowed.ceiling, None
