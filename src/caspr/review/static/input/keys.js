@@ -77,7 +77,7 @@ function bindings(app) {
       anywhere("F", "flag the mention: generic, ambiguous, later …", () => actions.flag()),
     ],
     History: [
-      anywhere("u Control+z", "undo", () => actions.undo()),
+      anywhere("u Control+z", "undo", () => actions.undoAnswer()),
       anywhere("r Control+y Control+Z", "redo", () => actions.redo()),
       anywhere("l", "what the last step changed elsewhere", () => app.openLastChange()),
       anywhere("q", "stop the search, keep the best result so far", () => app.cancelSearch()),
