@@ -4,8 +4,8 @@
     text       in the order of the text
     entity     entity by entity, each in the order of the text
 
-A question about the entity of a mention waits until the boundary of the mention is decided, which is asked
-where that question would be. A boundary that more than two thirds of those who marked the mention drew is not
+A question about the entity of a mention waits until the boundary of the mention is decided; boundaries that
+such a question waits for come before the others. A boundary that more than two thirds of those who marked the mention drew is not
 asked, unless a filter wants it: it is seldom worth an answer.
 
 What is listed is computed from the snapshot at once; choices and exact prices of a question only when it is
@@ -347,10 +347,10 @@ def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> l
     prices = {question.id: price(question) for question in listed}
 
     def rank(question: Question) -> tuple[object, ...]:
-        # What waits for a boundary is as urgent as if it did not.
+        # Boundaries that something waits for come before the others.
         urgent = waiting.get(question.mention, question)
         kind = _KINDS.index(urgent.kind)
-        return kind, prices[urgent.id], urgent.distance, question.mention
+        return question.kind is QuestionKind.BOUNDARY, kind, prices[urgent.id], urgent.distance, question.mention
 
     return sorted(listed, key=rank)
 
