@@ -32,6 +32,7 @@ from tests.review.questions.documents import (
     NOBODY,
     QUICK,
     SHE,
+    Chains,
     act,
     asked,
     card,
@@ -513,3 +514,28 @@ def test_mentions_that_an_answer_brings_into_the_result_are_changes_elsewhere() 
     assert len(brought) >= 2, "more than the asked mention and the one that the card shows"
     assert {change["from"] for change in brought} == {None}
     assert not {"8-8", choice["anchor"]} & {change["mention"] for change in brought}
+
+
+SIDES: dict[str, Chains] = {
+    "ann": [[ANNA, SHE, HER], [BEA, GIRL]],
+    "bob": [[ANNA, ANNA_AGAIN, SHE], [BEA, GIRL, HER]],
+    "carl": [[ANNA, ANNA_AGAIN], [BEA, SHE, GIRL]],
+}
+
+
+def test_an_entity_that_answers_about_others_rule_out_is_no_choice() -> None:
+    history = opened(SIDES, singletons=Singletons.VOTE)
+    assert len(card(history, "q15-15")["choices"]) == 2
+    act(history, {"do": "together", "mentions": ["8-8", "15-15"]})
+    act(history, {"do": "apart", "mentions": ["8-8", "3-3"]})
+    act(history, {"do": "apart", "mentions": ["8-8", "11-13"]})
+    assert "q15-15" not in asked(history)
+    assert [choice["anchor"] for choice in card(history, "q15-15")["choices"]] == ["8-8"]
+
+
+def test_a_question_without_an_entity_left_asks_for_the_mention() -> None:
+    history = opened(SIDES, singletons=Singletons.VOTE)
+    for other in ("1-1", "3-3", "5-5", "8-8", "11-13"):
+        act(history, {"do": "apart", "mentions": ["15-15", other]})
+    shown = card(history, "q15-15")
+    assert (shown["choices"], shown["kind"], shown["text"]) == ([], "mention", "Is “her” a mention?")

@@ -95,7 +95,7 @@ def card(
     choices = [_said_without(choice, others) for choice in choices]
     return {
         "id": question.id,
-        "kind": str(question.kind),
+        "kind": str(question.kind if choices else QuestionKind.MENTION),
         "mention": spelled(span),
         "text": worded(placing, question, span, choices),
         "entity": entity_of(placing, question),
@@ -231,7 +231,7 @@ def worded(placing: Placing, question: Question, span: Span, choices: Sequence[C
             min(variant.start for variant in question.spans), max(variant.end for variant in question.spans)
         )
         return f"Where does the mention in “{shorten(document.phrase(widest))}” begin and end?"
-    if question.kind is QuestionKind.MENTION and not choices:
+    if not choices:
         return f"Is {quoted} a mention?"
     if len(choices) == 1:
         return f"Is {quoted} the same as “{shorten(document.phrase(choices[0].anchor))}”?"
