@@ -62,7 +62,7 @@ function bindings(app) {
       anywhere("p", "alone: a mention that nothing else refers to", () => actions.alone()),
       anywhere("=", "same: these are one entity", () => actions.same()),
       anywhere("d", "different: these two are not", () => actions.different()),
-      anywhere("x", "absent: this is no mention", () => actions.absent()),
+      anywhere("x", "not a mention", () => actions.absent()),
       anywhere("a", "accept the whole chain as it stands", () => actions.accept()),
       anywhere("b", "break off into a chain of its own", () => actions.split()),
       anywhere("c", "move to another chain …", () => actions.move()),
