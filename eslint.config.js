@@ -1,4 +1,4 @@
-/** Rules for the JavaScript of the review page (modules) and for the two classic scripts. */
+/** Rules for the JavaScript of the review page and its demo (modules) and for the two classic scripts. */
 import js from "@eslint/js";
 import { defineConfig } from "eslint/config";
 import globals from "globals";
@@ -6,7 +6,7 @@ import globals from "globals";
 const classic = ["src/caspr/review/static/ui/theme.js", "src/caspr/report/pages/script.js"];
 
 export default defineConfig([
-  { ignores: ["**/*", "!src/", "!src/**", "!eslint.config.js"] },
+  { ignores: ["**/*", "!src/", "!src/**", "!bench/", "!bench/demo.js", "!eslint.config.js"] },
   js.configs.recommended,
   {
     linterOptions: { reportUnusedDisableDirectives: "error" },
@@ -31,6 +31,6 @@ export default defineConfig([
       "prefer-template": "error",
     },
   },
-  { files: ["src/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["src/**/*.js", "bench/*.js"], languageOptions: { globals: globals.browser } },
   { files: classic, languageOptions: { sourceType: "script" } },
 ]);

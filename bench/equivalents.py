@@ -76,6 +76,12 @@ EQUIVALENTS = (
         "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
     ),
     Equivalent(
+        "attach",
+        "if self.common is not None:",
+        ("always",),
+        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
+    ),
+    Equivalent(
         "_gaining",
         "if first < second:",
         ("boundary",),
@@ -124,6 +130,18 @@ EQUIVALENTS = (
         "it is for the type checker; nobody joins a forbidden pair",
     ),
     Equivalent(
+        "join_all",
+        "near = set.intersection(*listed) if self.common is None else set.union(*listed)",
+        ("never",),
+        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
+    ),
+    Equivalent(
+        "join_all",
+        "inside = sum(self.gain(u, v) or 0 for u, v in combinations(nodes, 2))",
+        ("drop-operand 2",),
+        "it is for the type checker; a core with a forbidden pair was refused before",
+    ),
+    Equivalent(
         "_joined",
         "assert gained is not None  # what some optimum has together is not forbidden",
         ("always",),
@@ -146,12 +164,6 @@ EQUIVALENTS = (
         "cost, node = facts.extra(mention, partner) or 0, where[partner]",
         ("drop-operand 2",),
         "a link that an annotator gave has a price",
-    ),
-    Equivalent(
-        "mentions",
-        "if self.decisions == Decisions():",
-        ("never",),
-        "signatures are in text order and nothing is excluded",
     ),
     Equivalent(
         "later",
@@ -178,22 +190,22 @@ EQUIVALENTS = (
         "all are divided off otherwise",
     ),
     Equivalent(
-        "_divided",
+        "_counted",
+        "if carried:",
+        ("always",),
+        "a digit that no mention has divides nothing",
+    ),
+    Equivalent(
+        "_told_apart",
         "if inside:",
         ("always",),
         "sets without mentions are left out in the end",
     ),
     Equivalent(
-        "_divided",
+        "_told_apart",
         "if inside != some:",
         ("always",),
         "sets without mentions are left out in the end",
-    ),
-    Equivalent(
-        "_divided",
-        "divided[givers] = divided.get(givers, 0) | (some ^ inside)",
-        ("drop-operand 2",),
-        "sets of more givers come first: none is there",
     ),
     Equivalent(
         "connect",
@@ -206,6 +218,24 @@ EQUIVALENTS = (
         "if links:",
         ("always",),
         "without links the component only takes its own place",
+    ),
+    Equivalent(
+        "_pairs_within",
+        "if others:",
+        ("always",),
+        "there are no pairs in an empty table, however many mentions are looked up in it",
+    ),
+    Equivalent(
+        "_pairs_within",
+        "if first < second:",
+        ("boundary",),
+        "no mention is paired with itself: `consequence` refuses that",
+    ),
+    Equivalent(
+        "_span",
+        "if isinstance(tokens, Span) and 1 <= tokens.start <= tokens.end <= last:",
+        ("never", "boundary 1", "boundary 2", "boundary 3"),
+        "what is below makes the same span again, if these are some of the tokens",
     ),
     Equivalent(
         "explain",
@@ -266,12 +296,6 @@ EQUIVALENTS = (
         "listed = listed or listed_pairs(instance, chain)",
         ("drop-operand 1",),
         "the pairs are the same, only listed again",
-    ),
-    Equivalent(
-        "partial_coverage",
-        "if bytes(MISSED_MARKS) not in bytes(map(own.__contains__, ordered)):",
-        ("never",),
-        "a stretch is a run of these, or a part of one",
     ),
     Equivalent(
         "price",
@@ -350,6 +374,12 @@ EQUIVALENTS = (
         "if reached >= half:",
         ("boundary",),
         "where exactly half is reached, the r of this node and of the next give the same",
+    ),
+    Equivalent(
+        "program_of",
+        "if problem.demands:",
+        ("always",),
+        "where there are no demands, there are no partners, shared links, ties and rows of their own to add",
     ),
     Equivalent(
         "_others",

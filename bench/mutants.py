@@ -83,6 +83,7 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{PRICE}/test_pricing.py",
         "src/caspr/task/pair_price.py",
     ),
+    "task/own_rules.py": (f"{PRICE}/test_own_rules.py",),
     "task/pricing.py": (
         f"{PRICE}/test_pricing.py",
         f"{PRICE}/test_pair_price.py",
@@ -94,6 +95,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "task/contradictions.py": (f"{PRICE}/test_contradictions.py", f"{PRICE}/test_demands.py"),
     "task/demands.py": (f"{PRICE}/test_demands.py",),
     "engines/native/partition/search.py": (
+        f"{NATIVE}/partition/test_reports.py",
         f"{NATIVE}/partition/test_warm_start.py",
         f"{NATIVE}/partition/test_demands.py",
         f"{NATIVE}/partition/test_proofs.py::test_nothing_is_recorded_that_nobody_wants",

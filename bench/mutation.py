@@ -4,6 +4,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 
 from bench.equivalents import STEERING, Equivalent
 
@@ -66,23 +68,26 @@ class Mutator:
         """Make every mutant that differs from the original and from the others."""
         tree = ast.parse(self.source)
         conditions = set(_conditions(tree))
-        seen = {ast.dump(tree)}
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         made = []
-        for node, operator, new in self._changes(tree):
-            if operator == "negate" and node in conditions:
-                continue
-            mutant = self._mutant(node, operator, new)
-            dumped = ast.dump(ast.parse(mutant.text))
-            if dumped not in seen:
-                seen.add(dumped)
-                made.append(mutant)
-        return _numbered(sorted(made, key=lambda mutant: mutant.line), tree, self.equivalents)
+        for statement in (statement for function in functions for statement in function.body):
+            seen = {ast.dump(statement)}
+            for node, operator, new in self._walk(statement):
+                if operator == "negate" and node in conditions:
+                    continue
+                dumped = ast.dump(self._changed(statement, node, new))
+                if dumped not in seen:
+                    seen.add(dumped)
+                    made.append(self._mutant(node, operator, new))
+        return _numbered(sorted(made, key=lambda mutant: mutant.line), functions, self.equivalents)
 
-    def _changes(self, tree: ast.AST) -> Iterator[Change]:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
-                for statement in node.body:
-                    yield from self._walk(statement)
+    def _changed(self, statement: ast.stmt, node: ast.AST, new: str) -> ast.stmt:
+        """Return a statement with a change inside it."""
+        (begin, end), (start, stop) = self._extent(statement), self._extent(node)
+        text = (self._encoded[begin:start] + new.encode() + self._encoded[stop:end]).decode()
+        (around,) = ast.parse(f"if True:\n{' ' * statement.col_offset}{text}").body
+        assert isinstance(around, ast.If)
+        return around.body[0]
 
     def _walk(self, node: ast.AST) -> Iterator[Change]:
         """Change a node, and everything below it but annotations and formatted texts."""
@@ -107,6 +112,8 @@ class Mutator:
                 for left_out in values:
                     kept = [self._text(value) for value in values if value is not left_out]
                     yield node, "drop-operand", f"({word.join(kept)})"
+            case ast.BinOp(right=ast.Constant(value=None)):
+                return  # a type
             case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
                 yield node, "drop-operand", self._text(left)
                 yield node, "drop-operand", self._text(right)
@@ -152,20 +159,31 @@ class Mutator:
 
     def _mutant(self, node: ast.AST, operator: str, new: str) -> Mutant:
         assert isinstance(node, ast.expr | ast.stmt)
-        assert node.end_lineno is not None and node.end_col_offset is not None
-        start = self._offset(node.lineno, node.col_offset)
-        end = self._offset(node.end_lineno, node.end_col_offset)
-        encoded = self.source.encode()
-        text = (encoded[:start] + new.encode() + encoded[end:]).decode()
-        line, lines = node.lineno, self.source.splitlines()
+        start, end = self._extent(node)
+        text = (self._encoded[:start] + new.encode() + self._encoded[end:]).decode()
+        source = self._lines[node.lineno - 1].decode().strip()
         change = " ".join(new.split())
-        return Mutant(
-            self.path, operator, line, lines[line - 1].strip(), change, text, equivalent=False, steers=False
-        )
+        return Mutant(self.path, operator, node.lineno, source, change, text, equivalent=False, steers=False)
 
-    def _offset(self, line: int, column: int) -> int:
-        before = self.source.encode().splitlines(keepends=True)[: line - 1]
-        return sum(map(len, before)) + column
+    @cached_property
+    def _encoded(self) -> bytes:
+        return self.source.encode()
+
+    @cached_property
+    def _lines(self) -> list[bytes]:
+        return self._encoded.splitlines(keepends=True)
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        """Where each line begins."""
+        return [0, *accumulate(map(len, self._lines))]
+
+    def _extent(self, node: ast.AST) -> tuple[int, int]:
+        """Return where a node begins and ends, in bytes."""
+        assert isinstance(node, ast.expr | ast.stmt)
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        begins = self._begins
+        return begins[node.lineno - 1] + node.col_offset, begins[node.end_lineno - 1] + node.end_col_offset
 
 
 def _tests(node: ast.AST) -> list[ast.expr]:
@@ -181,7 +199,9 @@ def _conditions(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _tests(node)
 
 
-def _numbered(mutants: Sequence[Mutant], tree: ast.AST, equivalents: Sequence[Equivalent]) -> list[Mutant]:
+def _numbered(
+    mutants: Sequence[Mutant], functions: Sequence[ast.FunctionDef], equivalents: Sequence[Equivalent]
+) -> list[Mutant]:
     """Number those of one operator on one line, and see which of them are known to be equivalent."""
     total = Counter((mutant.line, mutant.operator) for mutant in mutants)
     seen: Counter[tuple[int, str]] = Counter()
@@ -192,14 +212,13 @@ def _numbered(mutants: Sequence[Mutant], tree: ast.AST, equivalents: Sequence[Eq
         place = mutant.line, mutant.operator
         seen[place] += 1
         name = mutant.operator if total[place] == 1 else f"{mutant.operator} {seen[place]}"
-        function = _function_at(tree, mutant.line)
+        function = _function_at(functions, mutant.line)
         equivalent, steers = (function, mutant.source, name) in known, (mutant.path, function) in steering
         named.append(replace(mutant, operator=name, equivalent=equivalent, steers=steers))
     return named
 
 
-def _function_at(tree: ast.AST, line: int) -> str:
+def _function_at(functions: Sequence[ast.FunctionDef], line: int) -> str:
     """Return the name of the innermost function that holds a line."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
     around = (node for node in functions if node.lineno <= line <= (node.end_lineno or 0))
     return max(around, key=lambda node: node.lineno).name

@@ -33,7 +33,7 @@ from bench.mutation import Mutant
 MEMORY = 4 << 30
 """How much address space the tests of a mutant get: one that adds to a list for ever is killed by this."""
 PATIENCE = 3
-"""How many times the processor time that its tests take unchanged a mutant gets."""
+"""How many times the processor time that a test takes unchanged it gets with a mutant."""
 START = 2
 """Seconds that it gets besides."""
 PRINTED = 3000
@@ -167,8 +167,7 @@ class Trial:
         functions: Mapping[Place, Sequence[FunctionType]],
         new: Mapping[Place, CodeType],
     ) -> str:
-        limit = START + PATIENCE * sum(self.seconds[item.nodeid] for item in tests)
-        killer = forked(partial(self._first_failing, tests, functions, new), self.timeout, limit)
+        killer = forked(partial(self._first_failing, tests, functions, new), self.timeout)
         if killer is None:
             return "stopped"
         self.kills[killer] += 1
@@ -185,18 +184,25 @@ class Trial:
             for function in functions.get(place, ()):
                 function.__code__ = code
         for item, following in zip(tests, (*tests[1:], None), strict=False):
+            _allow(START + PATIENCE * self.seconds[item.nodeid])
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
                 return item.nodeid
         return ""
 
 
-def forked(work: Callable[[], Any], timeout: float, seconds: float | None = None) -> Any:
-    """Return what a function returns in a fork; `None` if it takes too long, too much memory, or dies.
-
-    `timeout` is for the clock, `seconds` of the processor.
-    """
+def _allow(seconds: float) -> None:
+    """Have this process killed once it takes so much more processor time."""
     import resource  # which Windows does not have
+
+    spent = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    resource.setrlimit(resource.RLIMIT_CPU, (int(spent + seconds) + 1, resource.RLIM_INFINITY))
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+
+
+def forked(work: Callable[[], Any], timeout: float) -> Any:
+    """Return what a function returns in a fork; `None` if it takes too long, too much memory, or dies."""
+    import resource
 
     receiving, sending = Pipe(duplex=False)
     child = os.fork()
@@ -204,10 +210,6 @@ def forked(work: Callable[[], Any], timeout: float, seconds: float | None = None
         try:
             os.setsid()
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-            if seconds is not None:
-                spent = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-                resource.setrlimit(resource.RLIMIT_CPU, (int(spent + seconds) + 1, resource.RLIM_INFINITY))
-                signal.signal(signal.SIGXCPU, signal.SIG_DFL)
             sending.send_bytes(pickle.dumps(work()))
         finally:
             os._exit(0)

@@ -145,8 +145,12 @@ def test_a_clean_installation_works(built: tuple[Path, Path], tmp_path: Path, nu
 def test_the_oldest_packages_that_are_allowed_suffice(built: tuple[Path, Path], tmp_path: Path) -> None:
     folder = tmp_path / "environment"
     programs = make_environment(folder)
-    words = ["pip", "install", "--quiet", "--python", str(folder), "--resolution", "lowest-direct"]
-    subprocess.run([sys.executable, "-m", "uv", *words, str(built[0])], check=True, capture_output=True)
+    oldest = ["pip", "install", "--quiet", "--python", str(folder), "--resolution", "lowest-direct"]
+    project = str(ROOT / "pyproject.toml")  # of a wheel, only the wheel itself would be direct
+    subprocess.run([sys.executable, "-m", "uv", *oldest, "-r", project], check=True, capture_output=True)
+    install(folder, "--no-deps", str(built[0]))
+    installed = {path.name.removesuffix(".dist-info") for path in folder.rglob("*.dist-info")}
+    assert {"numpy-1.26.0", "click-8.3.0"} <= installed
     use(programs, tmp_path)
 
 

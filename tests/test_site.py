@@ -51,6 +51,8 @@ def test_the_site_is_complete_and_needs_no_network(site: Path) -> None:
     reference = (site / "docs" / "api.html").read_text("utf-8")
     for name in caspr.__all__:
         assert f'id="caspr.{name}"' in reference, name
+    assert 'href="../demo.html"' in (site / "docs" / "demo.html").read_text("utf-8")
+    assert not LOADED.findall((site / "demo.html").read_text("utf-8"))
     assert 'url=docs/index.html"' in (site / "index.html").read_text("utf-8")
     index = (site / "searchindex.js").read_text("utf-8")
     assert '"docs/tutorial"' in index

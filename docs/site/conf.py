@@ -10,6 +10,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 import caspr
+from bench import demo
 
 project = "CaspR"
 author = "The CaspR developers"
@@ -45,6 +46,9 @@ html_show_sphinx = False
 
 API = "docs/api"
 """The page below whose text the public names are listed."""
+DEMO = "docs/demo"
+"""The page that leads to the demo."""
+LINK = '<p><a class="demo" href="../demo.html">Open the demo</a></p>'
 PARTS = {"docs/formats": "formats/*", "docs/decisions/README": "[0-9]*"}
 """Pages with others below them in the navigation."""
 
@@ -65,13 +69,22 @@ def append(_app: Sphinx, page: str, source: list[str]) -> None:
     """Append to some pages what only the site has: pages below them, the API reference from docstrings."""
     if page in PARTS:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{PARTS[page]}\n```\n"
+    if page == DEMO:
+        source[0] = source[0].replace("\n\n", f"\n\n{LINK}\n\n", 1)
     if page == API:
         functions = [name for name in caspr.__all__ if name[0].islower()]
         classes = [name for name in caspr.__all__ if name not in functions]
         source[0] += section("Functions", functions) + section("Classes", classes)
 
 
+def add_demo(app: Sphinx, error: Exception | None) -> None:
+    """Make the demo beside the pages, if this is the documentation of CaspR."""
+    if error is None and (app.srcdir / f"{DEMO}.md").exists():
+        demo.make(app.outdir / "demo.html")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register what is done while the site is built."""
     app.connect("source-read", append)
+    app.connect("build-finished", add_demo)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

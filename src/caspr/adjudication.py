@@ -200,7 +200,7 @@ def _by_clingo(instance: Instance, settings: Settings) -> Finding:
     names = ", ".join(file.name for file in instance.rules.files)
     message = (
         f"{names}: rules about the solution, so engine clingo solved this; bound and proof are clingo's, "
-        f"and there is no certificate{more}"
+        f"and there is no certificate{more}; the review page refuses such rules"
     )
     return note("rules-about-solution", message)
 

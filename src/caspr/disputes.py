@@ -425,12 +425,10 @@ class Explainer:
 
     def _charges(self, first: Span, second: Span) -> str:
         """Name the rules that charge for a pair."""
-        words = [
-            f"{one.rule} charges {one.cost} if {'together' if effect is Effect.TOGETHER_COST else 'apart'}"
-            for effect, one in self._said(first, second).items()
-            if effect.costs
-        ]
-        return f"; {', '.join(words)}" if words else ""
+        about = self._instance.rules.by_pair.get((min(first, second), max(first, second)), ())
+        being = {Effect.TOGETHER_COST: "being together", Effect.APART_COST: "being apart"}
+        words = [f"{one.cost} by {one.rule} for {being[one.effect]}" for one in about if one.effect in being]
+        return f", including {' and '.join(words)}" if words else ""
 
     def _rule(self, first: Span, second: Span) -> Explanation | None:
         if not self._instance.forbids_nesting(first, second):
@@ -452,7 +450,17 @@ class Explainer:
             return Explanation(Reason.TIE, costs, "as many annotators link them as keep them apart")
         if join == part and link.linked != (2 * evidence.k > evidence.n):
             return None
+        if charges and self._tipped(link):
+            return Explanation(Reason.RULE, costs, self._votes(link.pair, link.linked))
         return Explanation(Reason.VOTES, costs, self._votes(link.pair, link.linked))
+
+    def _tipped(self, link: DecidedLink) -> bool:
+        """Return whether the votes for a link would decide otherwise without the costs of rules."""
+        first, second = sorted(link.pair)
+        join, part = self._costs(first, second)
+        rules = self._instance.rules
+        voted = part - rules.apart.get((first, second), 0)
+        return join is not None and link.linked != (join - rules.together.get((first, second), 0) < voted)
 
     def _votes(self, pair: Pair, linked: bool) -> str:
         """Say how many annotators link two mentions, or do not."""

@@ -32,6 +32,22 @@ def test_check_numbers_the_tokens(caspr: Caller) -> None:
     assert "  31  ." in lines
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only there the administrator can be made to obey")
+def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    for path in map(Path, SONG[:2]):
+        (tmp_path / path.stem).mkdir()
+        (tmp_path / path.stem / "song.conll").write_bytes(path.read_bytes())
+    closed = tmp_path / Path(SONG[1]).stem
+    closed.chmod(0)
+    drop = "-dac_override,-dac_read_search"
+    command = ["setpriv", "--bounding-set", drop, "--inh-caps", drop] if os.geteuid() == 0 else []
+    outcome = subprocess.run(
+        [*command, sys.executable, "-m", "caspr", "check", str(tmp_path)], capture_output=True, text=True
+    )
+    closed.chmod(0o700)
+    assert f"{closed}: cannot read: Permission denied" in outcome.stderr
+
+
 def test_check_finds_what_is_odd(caspr: Caller, tmp_path: Path) -> None:
     files = [
         make(tmp_path / "a.conll", "(1)|(2)|(9)", "(1)|(2)", "(3", "(4", "3)", "4)"),

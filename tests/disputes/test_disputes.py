@@ -8,8 +8,9 @@ from caspr.disputes import Dispute, Explainer, Reason, find_disputes, pairs_to_p
 from caspr.engines.brute import judge
 from caspr.report.explained_report import explain
 from caspr.result import ChangePrice, Result
-from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.decisions import Decisions, Rule, Statement, StatementKind
 from caspr.task.instance import Instance, Nesting
+from caspr.task.own_rules import Consequence, DerivedRules, Effect
 from caspr.text.document import Span
 from tests.report.results import annotated, decided_result, random_results, result_of
 
@@ -187,3 +188,21 @@ def test_a_row_of_a_report_repeats_no_votes_but_the_sentence_has_them() -> None:
                 assert explanation.fact in explanation.sentence
                 assert explanation.votes not in explanation.fact, dispute
     assert {Reason.VOTES, Reason.TRANSITIVITY} <= seen
+
+
+@pytest.mark.parametrize(("links", "reason"), [(1, Reason.RULE), (3, Reason.VOTES)])
+def test_a_cost_of_a_rule_is_the_reason_only_where_it_tips_the_votes(links: int, reason: Reason) -> None:
+    first, second = Span(1, 1), Span(3, 3)
+    chains = [[[first, second]] if number < links else [[Span(2, 2), Span(4, 4)]] for number in range(4)]
+    annotations = [annotated(str(number), one, ["a", "b", "c", "d"]) for number, one in enumerate(chains)]
+    rule = Consequence(Effect.APART_COST, (first, second), Rule("ours.lp", 3, "same thing"), 9)
+    result = result_of(Instance(tuple(annotations)).under(DerivedRules((rule,))))
+    assert result is not None
+    explainer = Explainer(result)
+    (dispute,) = (one for one in find_disputes(result) if one.pair == (first, second))
+    explanation = explainer.explain(dispute)
+    assert explanation.reason is reason
+    parting = (
+        f"parting them {2 * links + 9}, including 9 by your rule 'same thing' (ours.lp:3) for being apart"
+    )
+    assert parting in explanation.sentence

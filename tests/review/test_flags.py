@@ -68,6 +68,12 @@ def test_what_is_no_flag_is_refused(session: ReviewSession, operation: dict[str,
     assert flags(session) == []
 
 
+@pytest.mark.parametrize("flag", [None, ""])
+def test_a_note_without_a_flag_is_only_a_note(session: ReviewSession, flag: object) -> None:
+    do(session, do="note", mention="6-6", flag=flag, text="ask Ann")
+    assert flags(session) == [("6-6", "", "ask Ann")]
+
+
 def test_flags_are_edited_in_the_file(session: ReviewSession) -> None:
     path = session.store.path
     path.write_text('# caspr note: {"mention": "6-6", "flag": "ambiguous"}\n' + path.read_text())

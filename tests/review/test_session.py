@@ -10,6 +10,7 @@ import pytest
 from caspr.adjudication import adjudicate_document
 from caspr.errors import InputError, OutputError
 from caspr.formats import review_file
+from caspr.formats.review_file.statements import number_of_acts
 from caspr.review import documents
 from caspr.review.operations import OperationError
 from caspr.review.session import ReviewSession, StaleError, Store, open_annotations
@@ -69,6 +70,14 @@ def test_the_paper_example(path: Path) -> None:
     do(session, do="undo")
     assert chain_of(session, "5-5") is not None
     assert do(session, do="redo")["undo"] == "“1 2 3” and “6” together"
+
+
+def test_two_answers_within_a_second_are_two_answers(path: Path) -> None:
+    session = paper(path)
+    for mention in ("1-1", "5-5"):
+        do(session, do="exists", mentions=[mention])
+    [review] = review_file.read(path)
+    assert number_of_acts(review.decided) == 2
 
 
 def test_a_contradiction_is_refused_with_the_decisions_in_the_way(path: Path) -> None:

@@ -7,15 +7,18 @@ import os
 import random
 import re
 import shutil
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote_plus
 
+import httpx
 import pytest
 
 from caspr.formats import read
 from caspr.formats.review_file.project import is_project
+from caspr.review.server.presence import ALIVE
 from caspr.start.draft import COPIES, EXPORTS, NAME, RESULTS
 from caspr.start.remedies import REMEDIES
 from tests.cli.caller import EXAMPLES, SONG
@@ -41,6 +44,13 @@ def merged(desk: Desk, **answers: str) -> Path:
     assert desk.post("/merge", answers, at=folder).status_code == 200
     desk.finish(folder)
     return folder
+
+
+def checked(desk: Desk, folder: Path) -> list[str]:
+    """Return the annotators that the check of a project finds."""
+    desk.post("/look", at=folder)
+    desk.finish(folder)
+    return re.findall('<input name="([^"]*)"', desk.get("/check", at=folder).text)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -223,6 +233,41 @@ def test_only_copies_are_removed(desk: Desk) -> None:
     assert (folder / NAME).is_file()
 
 
+def test_who_has_no_copy_any_more_is_no_annotator(desk: Desk) -> None:
+    folder = desk.project()
+    for name in ("anna", "ben", "carla"):
+        desk.upload(folder, f"{name}/song.conll", Path(SONG[0]).read_bytes())
+    desk.post("/remove", {"name": "carla/song.conll"}, at=folder)
+    assert checked(desk, folder) == ["anna", "ben"]
+
+
+def test_one_folder_with_everything_and_one_for_each_annotator_are_read(desk: Desk) -> None:
+    whole, apart = desk.project("whole"), desk.project("apart")
+    for path in sorted((EXAMPLES / "tales").rglob("*.conll")):
+        inside = path.relative_to(EXAMPLES / "tales").as_posix()
+        desk.upload(whole, f"tales/{inside}", path.read_bytes())
+        desk.upload(apart, inside, path.read_bytes())
+    assert checked(desk, whole) == checked(desk, apart) == ["anna", "ben", "carla"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_folder_whose_name_is_no_text_hides_no_other(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"M\xfcller")).mkdir()
+    (tmp_path / "Sara").mkdir()
+    assert "Sara" in desk.get("/folders", at=tmp_path).text
+
+
+def test_an_annotator_whose_name_has_an_equals_sign_is_renamed(desk: Desk) -> None:
+    folder = desk.project()
+    for name, path in zip(("a=b", "ben"), SONG, strict=False):
+        desk.upload(folder, f"{name}.conll", Path(path).read_bytes())
+    desk.post("/names", {"a=b": "Anna=1", "ben": "ben"}, at=folder)
+    desk.post("/merge", {}, at=folder)
+    desk.finish(folder)
+    review = (folder / "documents" / "song.conll").read_text(encoding="utf-8")
+    assert '"annotators": ["Anna=1", "ben"]' in review
+
+
 def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:
     desk = Desk(tmp_path, largest=1000)
     folder = desk.project()
@@ -364,6 +409,23 @@ def test_the_review_opens_at_an_address_of_its_own(desk: Desk) -> None:
         # Nobody looks at it, so that it does not keep others from changing its files.
         desk.post("/merge", {"nested": "never"}, at=folder)
         desk.finish(folder)
+    finally:
+        desk.pages.close()
+
+
+def test_a_project_whose_review_somebody_looks_at_is_not_merged_again(desk: Desk) -> None:
+    folder = merged(desk)
+    try:
+        with httpx.Client() as browser:
+            link = desk.get("/review", at=folder).headers["location"]
+            browser.get(link, follow_redirects=True)
+            with browser.stream("GET", link.partition("?")[0] + ALIVE.removeprefix("/")) as page:
+                beats = page.iter_text()
+                assert "alive" in next(beats)
+                answer = desk.post("/merge", {"nested": "never"}, at=folder)
+        assert answer.status_code == 422
+        assert "open in a window" in answer.json()["error"]
+        assert desk.get("/progress", at=folder).json()["state"] == "done"
     finally:
         desk.pages.close()
 

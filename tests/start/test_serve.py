@@ -19,7 +19,7 @@ from caspr.start.shortcut import shortcut, write_shortcut
 def browser(address: str) -> Iterator[httpx.Client]:
     base, _, query = address.partition("/?")
     with httpx.Client(base_url=base, follow_redirects=True, timeout=60) as client:
-        assert "Merge annotations" in client.get(f"/?{query}").text
+        assert "Merge coreference annotations" in client.get(f"/?{query}").text
         yield client
 
 

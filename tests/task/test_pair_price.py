@@ -60,4 +60,5 @@ def test_a_link_that_a_rule_gives_is_used_at_what_it_costs_the_others_and_connec
 
 def test_prices_are_kept() -> None:
     prices = PairPrices(Coefficients((2,), (1,), 1))
-    assert prices.of(Evidence(1, 1)) is prices.of(Evidence(1, 1))
+    for price in (prices.of, prices.given):
+        assert price(Evidence(1, 1)) is price(Evidence(1, 1))

@@ -11,7 +11,7 @@ from typing import Any
 
 from caspr.errors import InputError
 from caspr.formats import read_all, read_options
-from caspr.formats.layouts import detect_layout, holds_only_parts, walk
+from caspr.formats.layouts import detect_layout, holds_only_parts, opened, walk
 from caspr.formats.naming import is_backup, is_of_a_desktop, with_number
 from caspr.formats.registry import folder_format, is_named_after_file, recognise
 from caspr.formats.review_file import is_review
@@ -81,7 +81,7 @@ def _read_folder(folder: Path, reading: Mapping[str, Any]) -> tuple[Work, list[P
     if layout == "annotator" and _name_one_document(folder, reading):
         layout = "document"
     if layout == "document":
-        inside = [inner for inner in sorted(folder.iterdir()) if inner.is_dir() and files_inside(inner)]
+        inside = [inner for inner in _content(folder) if inner.is_dir() and files_inside(inner)]
         return _by_document(inside, reading), [file for inner in inside for file in files_inside(inner)]
     paths = files_inside(folder) if layout == "file" else _folders(folder)
     if not paths or (
@@ -128,7 +128,7 @@ def _left_out(folder: Path, read: Sequence[Path]) -> list[Finding]:
     """Return what is in a folder and was not read: review files, which are results, and anything else."""
     below = (folder / path for path in sorted(walk(folder)))
     unread = [path for path in below if not any(known in (path, *path.parents) for known in read)]
-    unread += (path for path in sorted(folder.iterdir()) if path.is_file() and is_backup(path))
+    unread += (path for path in _content(folder) if path.is_file() and is_backup(path))
     reviews = [path for path in unread if is_review(path) and not is_backup(path)]
     findings = list(unread_findings(folder, [path for path in unread if path not in reviews]))
     if reviews:
@@ -142,15 +142,21 @@ def _left_out(folder: Path, read: Sequence[Path]) -> list[Finding]:
 
 def files_inside(folder: Path) -> list[Path]:
     """List the files of a folder that hold annotations; review files are results."""
-    shown = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
+    shown = (path for path in _content(folder) if path.is_file() and not path.name.startswith("."))
     work = (path for path in shown if not is_backup(path) and not is_of_a_desktop(path))
     return [path for path in work if recognise(path) is not None and not is_review(path)]
 
 
 def _folders(folder: Path) -> list[Path]:
     """List the folders of annotators, without those in which a tool keeps its own files."""
-    shown = (path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith("."))
+    shown = (path for path in _content(folder) if path.is_dir() and not path.name.startswith("."))
     return [path for path in shown if not holds_only_parts(path)]
+
+
+def _content(folder: Path) -> list[Path]:
+    """List what is in a folder, or raise why that is not possible."""
+    with opened(folder) as entries:
+        return sorted(Path(entry.path) for entry in entries)
 
 
 def _by_document(folders: Sequence[Path], reading: Mapping[str, Any]) -> Work:

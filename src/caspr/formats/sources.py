@@ -42,7 +42,7 @@ from caspr.formats.registry import (
 from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.formats.review_file.project import is_project, read_project
 from caspr.storage import read_bytes
-from caspr.text.document import Annotation
+from caspr.text.document import Annotation, Document, sharing
 from caspr.text.findings import Finding, note, times, warning
 
 _NAMED = 5
@@ -82,12 +82,20 @@ def read_all(
     # Patterns such as `annotation/text/*` match what is nobody's work, too.
     chosen = [path for path in paths if len(paths) == 1 or not _is_aside(path)]
     names = annotator_names(chosen)
-    by_file = [
-        read_one(path, name, format=format, options=options) for path, name in zip(chosen, names, strict=True)
-    ]
+    by_file, texts = [], dict[tuple[str, str | None], Document]()
+    for path, name in zip(chosen, names, strict=True):
+        annotations = read_one(path, name, format=format, options=options)
+        by_file.append([_with_known_text(annotation, texts) for annotation in annotations])
     if len(chosen) < len(paths) and by_file and by_file[0]:
         by_file[0] = _with_left_out(by_file[0], [path for path in paths if path not in chosen])
     return by_annotator(by_file, names)
+
+
+def _with_known_text(annotation: Annotation, texts: dict[tuple[str, str | None], Document]) -> Annotation:
+    """Return an annotation whose text takes no more memory where another file has the same."""
+    document = annotation.document
+    known = texts.setdefault(document.key, document)
+    return annotation if known is document else replace(annotation, document=sharing(document, known))
 
 
 def _is_aside(path: Path) -> bool:

@@ -20,16 +20,16 @@ TITLES = {
     _KIND.MENTION: "marked by some only",
     _KIND.SINGLETON: "singleton for some only",
     _KIND.SPLIT: "entity split or merged",
-    _KIND.ENTITY: "put in different entities",
+    _KIND.ENTITY: "put into different entities",
 }
 """What each kind is called in tables."""
 PHRASES = {
     _KIND.BOUNDARY: "with different boundaries",
     _KIND.NESTED: "nested and marked by some only",
     _KIND.MENTION: "marked by some only",
-    _KIND.SINGLETON: "alone for some only",
+    _KIND.SINGLETON: "singletons for some only",
     _KIND.SPLIT: "in entities that some split and others merged",
-    _KIND.ENTITY: "put in different entities",
+    _KIND.ENTITY: "put into different entities",
 }
 """What each kind is called after a number in a sentence."""
 AGAINST_GOLD = {
@@ -84,7 +84,7 @@ def disagreement_sentence(counts: DisagreementCounts) -> str:
     """Return what annotators disagree about, in a sentence.
 
     >>> disagreement_sentence(DisagreementCounts(9, {(_KIND.BOUNDARY, 0): 2, (_KIND.ENTITY, 0): 1}))
-    'They disagree about 3 of 9 mentions (33%): 2 with different boundaries, 1 put in different entities.'
+    'They disagree about 3 of 9 mentions (33%): 2 with different boundaries, 1 put into different entities.'
     """
     if not counts.disputed:
         return f"They agree about all {times(counts.mentions, 'mention')}."

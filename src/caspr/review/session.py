@@ -19,7 +19,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
 from threading import Condition, Event, RLock, Thread
@@ -226,6 +226,9 @@ class StaleError(CasprError):
         super().__init__(message)
 
 
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
 @dataclass
 class ReviewSession:
     """One review file being reviewed."""
@@ -244,6 +247,8 @@ class ReviewSession:
     lock: RLock = field(default_factory=RLock)
     """Held while anything is changed."""
     _worker: BackgroundWorker = field(default_factory=BackgroundWorker)
+    _acted: datetime = _LONG_AGO
+    """When somebody acted last."""
 
     @classmethod
     def open(cls, store: Store, change_settings: ChangeSettings) -> "ReviewSession":
@@ -293,15 +298,20 @@ class ReviewSession:
 
     def do(self, number: int, operation: Any, version: object, who: str = "") -> dict[str, Any]:
         """Carry out an operation and return the update; on any error nothing has changed."""
-        made = Authorship(who or self.who, utc(datetime.now(UTC)))
         self._worker.cancel()
         with self.lock:
             self.poll()
             history = self.history(number)
+            made = Authorship(who or self.who, self._moment())
             try:
                 return self._carry_out(number, history, operation, version, made)
             finally:
                 self._run_background(number)
+
+    def _moment(self) -> str:
+        """Return the time of an act; each has a second of its own, since what has one time is one act."""
+        self._acted = max(datetime.now(UTC), self._acted + timedelta(seconds=1))
+        return utc(self._acted)
 
     def _carry_out(
         self, number: int, history: History, operation: Any, version: object, made: Authorship

@@ -63,8 +63,12 @@ class Draft:
 
     @property
     def files(self) -> Path:
-        """The folder with the annotators' files."""
-        return Path(self.source) if self.source else self.folder / COPIES
+        """The folder with the annotators' files; where one folder was copied and nothing else, that one."""
+        if self.source:
+            return Path(self.source)
+        copies = self.folder / COPIES
+        inside = [path for path in copies.glob("*") if not path.name.startswith(".")]
+        return inside[0] if len(inside) == 1 and inside[0].is_dir() else copies
 
     def check(self) -> CommandStep:
         """Return the step that looks at the files."""

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from caspr.errors import InputError, OutputError
 from caspr.formats import review_file
+from caspr.formats.layouts import is_text
 from caspr.formats.naming import is_of_a_desktop
 from caspr.formats.review_file.project import is_project
 from caspr.storage import portable_name, stage, write_all
@@ -119,14 +120,17 @@ class Entry:
 
 
 def entries(folder: Path) -> list[Entry]:
-    """Return the folders, projects and review files in a folder that may be opened."""
+    """Return the folders, projects and review files in a folder that may be opened.
+
+    Those whose names are not UTF-8 are left out: no address can name them.
+    """
     found: list[Entry] = []
     try:
         inside = sorted(folder.iterdir(), key=lambda path: path.name.casefold())
     except OSError as error:
         raise InputError(f"{folder} cannot be opened: {error.strerror}.") from error
     for path in inside:
-        if path.name.startswith(".") or len(found) == MOST_LISTED:
+        if path.name.startswith(".") or not is_text(path.name) or len(found) == MOST_LISTED:
             continue
         with suppress(OSError):
             if path.is_dir():
@@ -231,10 +235,14 @@ def copied(folder: Path) -> Iterator[PurePosixPath]:
 
 
 def remove_copy(folder: Path, name: str, known: Iterable[PurePosixPath]) -> None:
-    """Remove one of the copies."""
+    """Remove one of the copies, and the folders that only it was in: an empty one is no annotator's."""
     if PurePosixPath(name) not in known:
         raise InputError(f"There is no copy of {name[:80]!r}.")
+    path = folder / name
     try:
-        (folder / name).unlink()
+        path.unlink()
     except OSError as error:
         raise OutputError(f"{name} cannot be removed: {error.strerror}.") from error
+    with suppress(OSError):
+        for parent in path.parents[: len(PurePosixPath(name).parts) - 1]:
+            parent.rmdir()

@@ -262,8 +262,10 @@ class StartPages:
 
     async def merge(self, request: Request) -> Response:
         """Take the answers, and merge the annotations."""
-        draft = self.draft(self.at(request)).changed(answers=checked(await body_of(request)))
-        at = draft.folder
+        at = self.at(request)
+        if not self.reviews.release(at):
+            raise InputError("The review of this project is open in a window: close it, and merge again.")
+        draft = self.draft(at).changed(answers=checked(await body_of(request)))
         return self._begin(at, draft.adjudicate(), address("/project", at=at), address("/questions", at=at))
 
     def _begin(self, at: Path, steps: Sequence[CommandStep], then: str, back: str) -> Response:

@@ -83,12 +83,13 @@ class Reviews:
                 review = self._open[path] = ReviewPage.of(path, self.who)
             return review.link()
 
-    def release(self, path: Path) -> None:
-        """Close the review of a project unless somebody looks at it, before its files are changed."""
+    def release(self, path: Path) -> bool:
+        """Close the review of a project, unless somebody looks at it; return whether none is open now."""
         with self._lock:
             review = self._open.get(path)
             if review is not None and not review.presence.pages:
                 self._open.pop(path).close()
+            return path not in self._open
 
     @property
     def seconds_alone(self) -> float:

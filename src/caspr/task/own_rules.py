@@ -30,7 +30,7 @@ derives several times, or in both orders of a pair, counts once.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -70,6 +70,12 @@ class Effect(StrEnum):
     def arity(self) -> int:
         """How many arguments its predicate has."""
         return self.mentions + self.costs
+
+    @property
+    def written(self) -> str:
+        """How one writes it: `together_cost(M1,M2,W)`."""
+        arguments = ["M"] if self.mentions == 1 else ["M1", "M2"]
+        return f"{self.value}({','.join(arguments + ['W'] * self.costs)})"
 
 
 _KINDS = {
@@ -131,6 +137,8 @@ class DerivedRules:
     """Rules about the solution, for the program of an ASP engine; empty if there are none."""
     asked: tuple[frozenset[Span], ...] = field(default=(), compare=False, repr=False)
     """The chains within which rules about pairs were asked, where they are `partial`."""
+    waiting: Mapping[Rule, str] = field(default_factory=dict, compare=False, repr=False)
+    """The rules that were asked only there, each with what the document lacks for it, in words."""
 
     def __bool__(self) -> bool:
         """Return whether there is anything to respect."""
@@ -209,12 +217,7 @@ class DerivedRules:
 
     def faults(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the forbidden pairs among some mentions."""
-        if self.forbidden:
-            inside = frozenset(mentions)
-            for first in sorted(inside & self.forbidden.keys()):
-                for second in self.forbidden[first] & inside:
-                    if first < second:
-                        yield first, second
+        return _pairs_within(mentions, self.forbidden)
 
     @cached_property
     def required(self) -> frozenset[Span]:
@@ -233,29 +236,32 @@ class DerivedRules:
 
     def gives(self, first: Span, second: Span) -> bool:
         """Return whether a rule gives the link of two mentions."""
-        return bool(self.apart) and (min(first, second), max(first, second)) in self.apart
+        return second in self.given.get(first, ())
 
     def pairs_within(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the pairs with costs among some mentions."""
-        if self.paired:
-            inside = mentions if isinstance(mentions, set | frozenset) else set(mentions)
-            for first in sorted(inside & self.paired.keys()):
-                for second in self.paired[first]:
-                    if first < second and second in inside:
-                        yield first, second
+        return _pairs_within(mentions, self.paired)
 
     def links_within(self, mentions: Collection[Span]) -> Iterator[Pair]:
         """Yield the pairs among some mentions whose links rules give."""
-        return (
-            (pair for pair in self.pairs_within(mentions) if pair in self.apart) if self.apart else iter(())
-        )
+        return _pairs_within(mentions, self.given)
 
     def extended(self, more: Iterable[Consequence], asked: Iterable[frozenset[Span]]) -> "DerivedRules":
         """Return these with what was derived within some chains; the same if that is nothing new."""
         every = tuple(dict.fromkeys((*self.consequences, *more)))
         if len(every) == len(self.consequences):
             return self
-        return DerivedRules(every, self.files, True, self.program, (*self.asked, *asked))
+        return replace(self, consequences=every, partial=True, asked=(*self.asked, *asked))
+
+
+def _pairs_within(mentions: Collection[Span], others: Mapping[Span, Collection[Span]]) -> Iterator[Pair]:
+    """Yield the pairs among some mentions, each once, of a table that has both orders."""
+    if others:
+        inside = others.keys() & mentions
+        for first in sorted(inside):
+            for second in inside.intersection(others[first]):
+                if first < second:
+                    yield first, second
 
 
 _SAID = {
@@ -270,11 +276,18 @@ _SAID = {
 
 
 def rule_findings(derived: DerivedRules) -> Iterator[Finding]:
-    """Say of each rule how much it derived."""
+    """Say of each rule how much it derived.
+
+    Rules about the pairs of a large text (`partial`) are asked about pairs that solutions joined on the way.
+    """
     counts = Counter((one.rule, one.effect) for one in derived.consequences)
     for (rule, effect), count in counts.items():
         what, done = _SAID[effect]
-        yield note("rule-derived", f"{rule}: {times(count, what)} {done}", count=count)
+        asked = ", of those about to be joined" * (rule in derived.waiting)
+        yield note("rule-derived", f"{rule}: {times(count, what)} {done}{asked}", count=count)
+    for rule, lacking in derived.waiting.items():
+        if not any(rule == one for one, _ in counts):
+            yield note("rule-idle", f"{rule}: not needed: it fits no pair about to be joined{lacking}")
 
 
 def write_derived(derived: DerivedRules) -> dict[str, Any]:

@@ -331,16 +331,21 @@ def _divided(mentions: Mentions, linked: Mapping[int, Mentions]) -> dict[int, Me
     for annotator, same in linked.items():
         if mentions & ~same == 0:
             by_all |= 1 << annotator
-            continue
-        divided: dict[int, Mentions] = {}
-        for givers, some in parts.items():
-            inside = some & same
-            if inside:
-                divided[givers | 1 << annotator] = inside
-            if inside != some:
-                divided[givers] = some ^ inside
-        parts = divided
+        else:
+            parts = _told_apart(parts, same, 1 << annotator)
     return {givers | by_all: some for givers, some in parts.items()}
+
+
+def _told_apart(parts: Mapping[int, Mentions], same: Mentions, bit: int) -> dict[int, Mentions]:
+    """Divide parts into what is in a set, whose number gets another bit, and what is not."""
+    divided: dict[int, Mentions] = {}
+    for number, some in parts.items():
+        inside = some & same
+        if inside:
+            divided[number | bit] = inside
+        if inside != some:
+            divided[number] = some ^ inside
+    return divided
 
 
 def _counted(mentions: Mentions, linked: Iterable[Mentions]) -> dict[int, Mentions]:
@@ -351,23 +356,14 @@ def _counted(mentions: Mentions, linked: Iterable[Mentions]) -> dict[int, Mentio
     """
     digits: list[Mentions] = []
     for same in linked:
-        carried = same & mentions
+        carried = same
         for place, digit in enumerate(digits):
             digits[place], carried = digit ^ carried, digit & carried
-            if not carried:
-                break
         if carried:
             digits.append(carried)
     parts = {0: mentions}
     for place, digit in enumerate(digits):
-        divided: dict[int, Mentions] = {}
-        for count, some in parts.items():
-            inside = some & digit
-            if inside:
-                divided[count | 1 << place] = inside
-            if inside != some:
-                divided[count] = some ^ inside
-        parts = divided
+        parts = _told_apart(parts, digit, 1 << place)
     return {_first(count): some for count, some in parts.items()}
 
 

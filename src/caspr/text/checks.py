@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import chain as flatten
-from itertools import groupby, pairwise
+from itertools import pairwise
 from operator import itemgetter
 
 from caspr.errors import InputError
@@ -142,16 +142,20 @@ def _crossing(spans: Iterable[Span]) -> int:
     >>> _crossing([Span(1, 3), Span(2, 2), Span(3, 4), Span(3, 9)])
     2
     """
-    count = 0
+    count = reach = 0
     ends: list[int] = []
-    for start, group in groupby(sorted(spans), key=itemgetter(0)):
-        together = [span.end for span in group]
-        while ends and ends[0] < start:
+    # Of those that start together, the longer ones come first: so none of them counts as open before.
+    by_end = sorted(spans, key=itemgetter(1), reverse=True)
+    for start, end in sorted(by_end, key=itemgetter(0)):
+        if start > reach:
+            ends, reach = [end], end
+            continue
+        while ends[0] < start:
             heappop(ends)
-        # Of all that started before and are still open, the first to end.
-        count += sum(bool(ends) and ends[0] < end for end in together)
-        for end in together:
-            heappush(ends, end)
+        # Of all that are still open, the first to end.
+        count += ends[0] < end
+        heappush(ends, end)
+        reach = max(reach, end)
     return count
 
 

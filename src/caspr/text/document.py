@@ -30,7 +30,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain as flatten
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, repeat
+from math import comb
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -417,6 +418,23 @@ class Annotation:
         return frozenset(flatten.from_iterable(chain.mentions for chain in self.all_chains))
 
 
+_PER_TOKEN = ("tokens", "lines", "layout", "rows", "characters", "offsets", "sentence_ends")
+"""The fields of a document that may be as long as its text."""
+
+
+def sharing(document: Document, other: Document) -> Document:
+    """Return a document that holds the same objects as another wherever both say the same.
+
+    Annotators' files of one text differ in little but their chains, so a text is kept once for all of them.
+
+    >>> first, second = Document("d", tuple("ab")), Document("d", tuple("ab"))
+    >>> first.tokens is second.tokens, first.tokens is sharing(second, first).tokens
+    (False, True)
+    """
+    both = ((name, getattr(document, name), getattr(other, name)) for name in _PER_TOKEN)
+    return replace(document, **{name: theirs for name, own, theirs in both if own == theirs})
+
+
 def is_id(text: str) -> bool:
     """Return whether a text is a valid id of a chain.
 
@@ -454,10 +472,10 @@ def count_overlaps(mentions: Iterable[Span]) -> int:
     >>> count_overlaps([Span(1, 3), Span(2, 2), Span(3, 4), Span(5, 5)])
     2
     """
-    spans = sorted(set(mentions))
-    ends = sorted(span.end for span in spans)
-    # All pairs but those in which the earlier one ends before the later one starts.
-    return sum(number - bisect_left(ends, span.start) for number, span in enumerate(spans))
+    spans = set(mentions)
+    ends = sorted(map(itemgetter(1), spans))
+    # All pairs but those in which one ends before the other starts.
+    return comb(len(spans), 2) - sum(map(bisect_left, repeat(ends), map(itemgetter(0), spans)))
 
 
 def nested_pairs(mentions: Iterable[Span]) -> Iterator[tuple[Span, Span]]:

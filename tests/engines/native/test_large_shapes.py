@@ -35,7 +35,7 @@ from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.pricing import price, violations
 from caspr.task.solution import Partition, Solution, Status, Stop
-from caspr.task.votes import Signature, meet
+from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
 from tests.engines.native.test_limits import noisy
@@ -166,30 +166,38 @@ def test_links_are_the_same_in_blocks_of_any_size(
         links.find_links(kinds, watch)
 
 
+@pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_links_are_what_signatures_say(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is listed at once or left out, and with more annotators than one word has bits."""
+def test_links_are_what_signatures_say(seed: int, counted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is listed at once or left out, with more annotators than one word has bits, and two chains."""
     random = Random(seed)
     annotators = (3, 70)[seed % 2]
     monkeypatch.setattr(givers, "SHORT", (200, 2)[seed // 2 % 2])
     monkeypatch.setattr(links, "WIDE", (200, 5)[seed // 4 % 2])
+    monkeypatch.setattr(links, "MISSING", 0.4)
     everybody = (1 << annotators) - 1
     kinds = []
     for _ in range(12):
         marked = [one for one in range(annotators) if random.random() < 0.9]
         chains = frozenset((one, random.choice((1, 1, 1, 2))) for one in marked)
+        chains |= {(one, 3) for one in marked if random.random() < 0.1}
         kinds.append(Signature(chains, random.choice((everybody, everybody - 1))))
     kinds = list(dict.fromkeys(kinds))
-    found = links.find_links(kinds)
+    found = links.find_links(kinds, counted=counted)
+
+    def told(truth: Evidence) -> Evidence:
+        """Return what is said of a pair: of counted annotators, how many they are."""
+        return Evidence((1 << truth.k) - 1, (1 << truth.n) - 1) if counted else truth
+
     pairs = zip(found.first.tolist(), found.second.tolist(), strict=True)
     listed = dict(zip(pairs, found.evidence.tolist(), strict=True))
     for one, other in combinations(range(len(kinds)), 2):
         truth = meet(kinds[one], kinds[other])
         if (one, other) in listed:
-            assert found.distinct[listed[one, other]] == truth
+            assert found.distinct[listed[one, other]] == told(truth)
         else:
             assert truth.givers == found.everywhere
-    assert [found.distinct[number] for number in found.inside] == [meet(kind, kind) for kind in kinds]
+    assert [found.distinct[number] for number in found.inside] == [told(meet(kind, kind)) for kind in kinds]
 
 
 @pytest.mark.parametrize("objective", ["v", "ua"])

@@ -111,6 +111,7 @@ RIVALS = {(0, 1): 5, (0, 2): 4, (1, 3): 1, (2, 3): 1, (0, 3): 0}
 
 def test_of_rivals_the_better_one_has_its_place() -> None:
     assert bound(RIVALS, {"rivals": [[0, 1, 2]]}) == 5 + 1 + 1
+    assert bound({(0, 1): 5, (0, 2): 4}, {"rivals": [[0, 1, 2]]}) == 5
     assert refused("rivals may not swap", RIVALS, {"rivals": [[0, 2, 1]]})
     assert refused("rivals may not swap", {**RIVALS, (2, 3): 3}, {"rivals": [[0, 1, 2]]})
     assert refused("rivals may not swap", {**RIVALS, (1, 4): 0, (3, 4): 1}, {"rivals": [[0, 1, 2]]})

@@ -81,3 +81,15 @@ def _answers(port: int, root: Path) -> bool:
     except (httpx.TransportError, ssl.SSLError):
         return False
     return True
+
+
+def test_behind_a_proxy_a_busy_port_is_not_replaced(tmp_path: Path) -> None:
+    team = tmp_path / "adjudicators.csv"
+    team.write_text("name\nAnn\n")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        options = ("--team", str(team), "--host", "https://review.example.org", "--port", port)
+        with pytest.raises(AssertionError, match=f"port {port} is busy"):
+            Running(tmp_path, made(tmp_path), *options)

@@ -50,11 +50,15 @@ def new_project(page: Page, files: list[Path]) -> None:
     page.get_by_label("What is it called?").fill("Heron")
     page.get_by_role("button", name="Continue").click()
     ready(page, "the annotators’ files")
+    copy(page, "Choose files", files, len(files))
+
+
+def copy(page: Page, button: str, chosen: list[Path] | Path, copied: int) -> None:
+    """Choose files or a folder, and wait until so many files are copied in all."""
     with page.expect_file_chooser() as chooser:
-        page.get_by_text("Choose files").click()
-    chooser.value.set_files(files)
-    copied = f"{len(files)} file{'' if len(files) == 1 else 's'} copied"
-    expect(page.get_by_text(copied)).to_be_visible(timeout=MINUTE)
+        page.get_by_text(button).click()
+    chooser.value.set_files(chosen)
+    expect(page.get_by_text(f"{copied} file{'' if copied == 1 else 's'} copied")).to_be_visible(timeout=MINUTE)
 
 
 def test_from_six_files_to_results(start: Page, tmp_path: Path) -> None:
@@ -162,3 +166,18 @@ def test_dropped_folders_keep_whose_files_they_are(start: Page, tmp_path: Path) 
     copies = tmp_path / "Heron" / "annotators"
     assert (copies / "anna" / "act1.conll").read_text() == "x"
     assert (copies / "ben" / "act1.conll").read_text() == "x"
+
+
+def test_folders_that_are_chosen_one_by_one_keep_whose_files_they_are(start: Page, tmp_path: Path) -> None:
+    for name in ("anna", "ben"):
+        (tmp_path / "mine" / name).mkdir(parents=True)
+        (tmp_path / "mine" / name / "act1.conll").write_bytes(SCENE[0].read_bytes())
+    new_project(start, SCENE[:1])
+    start.get_by_role("button", name="Remove the copy").click()
+    for number, name in enumerate(("anna", "ben"), 1):
+        copy(start, "Choose a folder", tmp_path / "mine" / name, number)
+    copies = tmp_path / "Heron" / "annotators"
+    assert sorted(path.relative_to(copies).as_posix() for path in copies.rglob("*.conll")) == [
+        "anna/act1.conll",
+        "ben/act1.conll",
+    ]

@@ -1,6 +1,6 @@
 """`--add`, `--remove` and `--rename`: what `review` and `redo` change about the annotators of a review."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +50,9 @@ def change_annotators(files: Sequence[Path], who: str, values: dict[str, Any]) -
     work = annotators.by_key(_read(added, reading, allow_gold=values.get("allow_gold", False)))
     if work:
         _refuse_unnamed_corrections(files[0], work, added)
-    changes = annotators.AnnotatorChanges(work, frozenset(removed), dict(map(_renaming, renamed)))
+    there = {one.annotator for document in annotators.annotations_there(files[0]) for one in document}
+    new_names = dict(_renaming(text, there) for text in renamed)
+    changes = annotators.AnnotatorChanges(work, frozenset(removed), new_names)
     try:
         with ended_by_interrupt():
             lines = annotators.change_annotators(
@@ -71,11 +73,17 @@ def _refuse_files(added: Sequence[str], others: Sequence[Path], *, given: bool) 
     )
 
 
-def _renaming(text: str) -> tuple[str, str]:
-    old, equals, new = text.partition("=")
-    if not (old and equals and new):
+def _renaming(text: str, there: Collection[str]) -> tuple[str, str]:
+    """Return the old and the new name: of several equals signs, the first that ends a name that is there.
+
+    >>> _renaming("a=b=Anna", {"a=b", "ben"}), _renaming("ben=b=1", {"a=b", "ben"})
+    (('a=b', 'Anna'), ('ben', 'b=1'))
+    """
+    signs = (place for place, sign in enumerate(text) if sign == "=")
+    both = [(text[:place], text[place + 1 :]) for place in signs if 0 < place < len(text) - 1]
+    if not both:
         raise InputError(f"--rename: found {text!r}, expected the old and the new name, as in carla=Clara")
-    return old, new
+    return next((pair for pair in both if pair[0] in there), both[0])
 
 
 def _named(text: str) -> tuple[str, Path]:

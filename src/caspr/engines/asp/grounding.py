@@ -37,6 +37,7 @@ from typing import Any, NamedTuple
 
 from caspr.engines.asp.answer_set import answer_set
 from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
+from caspr.engines.asp.rule_errors import unsafe
 from caspr.engines.asp.rule_files import EFFECTS, VOCABULARY, ParsedRule, ParsedRules, parse_rules
 from caspr.errors import EngineError, InputError, LimitError
 from caspr.task.contradictions import minimal_subset
@@ -68,6 +69,8 @@ _ATOM = re.compile(
     r"(?:\((?:mid\((-?\d+),(-?\d+)\))(?:,mid\((-?\d+),(-?\d+)\))?(?:,(-?\d+))?\))?\)(?: |$)"
 )
 
+_MENTION = re.compile(r"mid\((\d+),(\d+)\)")
+
 Group = Sequence[Span]
 """Mentions that share a chain."""
 
@@ -89,10 +92,10 @@ def derive(
     Raise `InputError` with file, line and reason for rules that cannot be used.
     """
     parsed = parse_rules(files)
+    _refuse_unsafe((*parsed.about_input, *parsed.about_solution))
     mentions = len(_marked(instance))
-    lazy = mentions * (mentions - 1) // 2 > MANY and any(
-        _is_lazy(rule, parsed) for rule in parsed.about_input
-    )
+    waiting = [rule for rule in parsed.about_input if _is_lazy(rule, parsed)]
+    lazy = mentions * (mentions - 1) // 2 > MANY and bool(waiting)
     derived = _run(instance, parsed, () if lazy else None, limits or Limits())
     marked = _marked(instance)
     kept = tuple(one for one in derived if marked.issuperset(one.mentions))
@@ -104,12 +107,30 @@ def derive(
         )
     effective = {one.rule for one in kept}
     for rule in parsed.about_input:
-        if rule.head in EFFECTS and rule.rule not in effective and not (lazy and _is_lazy(rule, parsed)):
+        if rule.head in EFFECTS and rule.rule not in effective and not (lazy and rule in waiting):
             findings.append(
                 note("rule-idle", f"{rule.rule}: nothing derived here{_lacking(instance, rule, parsed)}")
             )
     program = _solution_program(instance, parsed) if parsed.about_solution else ""
-    return DerivedRules(kept, tuple(files), lazy, program), tuple(findings)
+    later = {rule.rule: _lacking(instance, rule, parsed) for rule in waiting if lazy}
+    return DerivedRules(kept, tuple(files), lazy, program, waiting=later), tuple(findings)
+
+
+def _refuse_unsafe(rules: Sequence[ParsedRule]) -> None:
+    """Refuse variables that stand for nothing, before anything is derived: no rule has an instance here."""
+    answer = answer_set("\n".join(map(_never, rules)))
+    if unsafe(answer.get("error", "")):
+        raise InputError(_located(rules, answer["error"]))
+
+
+def _never(rule: ParsedRule) -> str:
+    """Return a rule that asks for what is never so, too."""
+    if rule.constant or (rule.weak and not rule.body):
+        return ""
+    if rule.weak:
+        return rule.text.replace(":~ ", ":~ caspr_never; ", 1)
+    head = rule.text.removesuffix(f"{' :- ' * bool(rule.body)}{rule.body}.")
+    return f"{head} :- caspr_never{'; ' * bool(rule.body)}{rule.body}."
 
 
 def _lacking(instance: Instance, rule: ParsedRule, parsed: ParsedRules) -> str:
@@ -121,7 +142,10 @@ def _lacking(instance: Instance, rule: ParsedRule, parsed: ParsedRules) -> str:
     names = sorted(name for name, arity in asks if (name, arity) in VOCABULARY)
     given = {name for name, _ in _facts(instance, frozenset(names))}
     missing = [name for name in names if name not in given]
-    return f", since these files have no {' and no '.join(missing)}" if missing else ""
+    if missing:
+        return f", since these files have no {' and no '.join(missing)}"
+    called = ", ".join(f'"{annotation.annotator}"' for annotation in instance.annotations)
+    return f" (the annotators are {called})" if "annotator_name" in names else ""
 
 
 def refuse_forged(instance: Instance, files: Sequence[RuleFile], partition: Partition = ()) -> None:
@@ -255,22 +279,26 @@ def _run(
     facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
     program = "\n".join([*lines, "#show caspr_derived/2.", *facts])
     answer = _grounded(program, partial(_located, rules), limits)
-    return _consequences(_atoms(answer, rules), rules, len(instance.annotations[0].document.tokens))
+    document = instance.annotations[0].document
+    return _consequences(_atoms(answer, rules, document), rules, document)
 
 
-def _consequences(atoms: Iterable[_Atom], rules: Sequence[ParsedRule], tokens: int) -> list[Consequence]:
+def _consequences(
+    atoms: Iterable[_Atom], rules: Sequence[ParsedRule], document: Document
+) -> list[Consequence]:
     """Check what was derived, and return it in the order of rules and mentions."""
     derived: dict[tuple[int, tuple[Span, ...], int], Consequence] = {}
     for number, name, spans, cost in atoms:
         rule = rules[number].rule
         if name == "violated":
-            raise InputError(f"{rule}: this document breaks it")
+            where = "".join(f", first at {quoted}" for quoted in _quotes(spans, document))
+            raise InputError(f"{rule}: this document breaks it{where}")
         mentions = tuple(sorted(set(spans)))
         if len(mentions) < len(spans):
             continue  # a mention with itself: a rule without M1 != M2
         key = number, mentions, cost
         if key not in derived:
-            derived[key] = consequence(Effect(name), mentions, cost, rule, tokens)
+            derived[key] = consequence(Effect(name), mentions, cost, rule, len(document.tokens))
     said = (one for one in derived.values() if one.cost or not one.effect.costs)
     return sorted(said, key=lambda one: (one.rule.file, one.rule.line, one.mentions, one.cost))
 
@@ -280,7 +308,7 @@ def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, limited: bool) 
     if rule.constant:
         return rule.text
     if rule.head is None:
-        return f"caspr_derived({number},violated) :- {rule.body}."
+        return f"caspr_derived({number},violated{_broken_by(rule)}) :- {rule.body}."
     if rule.head not in EFFECTS:
         return rule.text
     body = [rule.body] if rule.body else []
@@ -291,12 +319,20 @@ def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, limited: bool) 
     return f"caspr_derived({number},{derived}){' :- ' * bool(body)}{'; '.join(body)}.{own}"
 
 
+def _broken_by(rule: ParsedRule) -> str:
+    """Return the variable for a mention in what a constraint forbids, in parentheses, if there is one."""
+    body = _STRING.sub('""', rule.body)
+    match = re.search(r"\bM1?\b", body)
+    return "" if match is None or re.search("[:{]", body) else f"({match[0]})"
+
+
 def _located(rules: Sequence[ParsedRule], message: str) -> str:
     """Say where clingo's message is about, in the user's files."""
     match = _LINE.search(message)
     number = int(match[1]) - 1 if match else -1
     words = " ".join(_LINE.sub("", message).replace("[#inc_base];", "").split())
     words = re.sub(r"caspr_derived\(\d+,((?:[^()]|\([^()]*\))*)\)", r"\1", words)
+    words = unsafe(message) or words
     if 0 <= number < len(rules):
         rule = rules[number].rule
         return f"{rule.file}:{rule.line}: {words}"
@@ -459,13 +495,13 @@ def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
     )
 
 
-def _atoms(answer: str, rules: Sequence[ParsedRule]) -> Iterator[_Atom]:
+def _atoms(answer: str, rules: Sequence[ParsedRule], document: Document) -> Iterator[_Atom]:
     """Read the atoms of an answer set; raise `InputError` for one that is not about mentions of tokens."""
     end = 0
     while end < len(answer):
         atom = _ATOM.match(answer, end)
         if atom is None:
-            raise _odd(answer[end:], rules)
+            raise _odd(answer[end:], rules, document)
         end = atom.end()
         number, name, *ends, cost = atom.groups()
         tokens = [int(token) for token in ends if token is not None]
@@ -473,13 +509,28 @@ def _atoms(answer: str, rules: Sequence[ParsedRule]) -> Iterator[_Atom]:
         yield _Atom(int(number), name, spans, int(cost or 0))
 
 
-def _odd(atoms: str, rules: Sequence[ParsedRule]) -> InputError:
+def _odd(atoms: str, rules: Sequence[ParsedRule], document: Document) -> InputError:
     """Say what is wrong with the first of some atoms."""
     own = atoms.split(" caspr_derived(", 1)[0].removeprefix("caspr_derived(")
     number, derived = own.removesuffix(")").split(",", 1)
-    place, effect = rules[int(number)].rule, Effect(derived.partition("(")[0])
+    place = rules[int(number)].rule
+    if derived.startswith("violated"):
+        return InputError(f"{place}: this document breaks it")
+    effect = Effect(derived.partition("(")[0])
+    quoted = re.search(r',"(-?\d+)"\)$', derived) if effect.costs else None
+    if quoted is not None:
+        spans = (Span(int(ends[1]), int(ends[2])) for ends in _MENTION.finditer(derived))
+        about = " and ".join(_quotes(spans, document))
+        return InputError(f'{place}: found "{quoted[1]}" ({about}), expected {quoted[1]} without quotes')
     arguments = ["mid(1,3)", "mid(7,7)"][: effect.mentions] + ["2"] * effect.costs
     return InputError(f"{place}: found {shorten(derived)}, expected such as {effect}({','.join(arguments)})")
+
+
+def _quotes(spans: Iterable[Span], document: Document) -> Iterator[str]:
+    """Yield the words of mentions, and where they begin."""
+    for span in spans:
+        if 1 <= span.start <= span.end <= len(document.tokens):
+            yield f"{document.text(span)!r} at token {span.start}"
 
 
 def _grounded(program: str, located: Callable[[str], str], limits: Limits) -> str:

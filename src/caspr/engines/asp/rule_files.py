@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import Any
 
+from caspr.engines.asp.rule_errors import IF, explained, refuse_foreign
 from caspr.errors import InputError
 from caspr.task.decisions import Rule
 from caspr.task.own_rules import Effect, RuleFile
@@ -62,10 +63,11 @@ SOLUTION: dict[Signature, str] = {
 """What rules may ask about a solution."""
 EFFECTS: dict[Signature, Effect] = {(effect.value, effect.arity): effect for effect in Effect}
 _UNSAFE = ("#script", "#include")
-_PLACE = re.compile(r"<\w+>:(\d+):")
 _WORD = re.compile(r"I|[A-Z][a-z]\w*")
 """Variables that look like a word of a text."""
 _NAME = re.compile(r"'*[a-z][\w']*")
+_SMALL = re.compile(r"[a-z]\d*")
+"""Names that are probably meant as variables."""
 _OURS = "caspr_"
 """How predicates of the generated program begin."""
 
@@ -115,13 +117,14 @@ def parse_rules(files: Sequence[RuleFile]) -> ParsedRules:
     asked = frozenset(signature for rule in rules for signature in rule.asks)
     about_input = tuple(rule for rule in rules if rule not in late)
     odd = (warning("odd-rule", f"{_place(rule.rule)}: {words}") for rule in rules for words in rule.odd)
-    return ParsedRules(about_input, tuple(late), (*_unknown(rules), *odd), asked)
+    findings = (*_empty(files, rules), *_unknown(rules), *_unused(rules, asked), *odd)
+    return ParsedRules(about_input, tuple(late), findings, asked)
 
 
 def _parse(file: RuleFile) -> Iterator[ParsedRule]:
     from clingo import ast
 
-    lines = file.text.splitlines()
+    lines = file.text.split("\n")
     for number, line in enumerate(lines, 1):
         for word in _UNSAFE:
             if word in line:
@@ -129,30 +132,17 @@ def _parse(file: RuleFile) -> Iterator[ParsedRule]:
                     f"{file.name}:{number}: found {word}, expected rules only: a rule file runs no code and "
                     "reads no other file (give several files with --rules)"
                 )
+    refuse_foreign(file)
     statements: list[Any] = []
     messages: list[str] = []
     try:
         ast.parse_string(file.text, statements.append, logger=lambda _, text: messages.append(text))
     except RuntimeError as error:
-        raise InputError(_as_in_file(file, "".join(messages) or str(error))) from None
+        raise InputError(explained(file, messages[0] if messages else str(error))) from None
     for statement in statements:
         parsed = _statement(file, lines, statement)
         if parsed is not None:
             yield parsed
-
-
-def _as_in_file(file: RuleFile, message: str) -> str:
-    """Name the file and the line in clingo's message, and what is forgotten most often."""
-    words = f"{file.name}:" + " ".join(_PLACE.sub(r"\1:", message).split())
-    if 'unexpected "' in words:
-        return f"{words}: is a double quote missing?"
-    if "unexpected EOF" in words:
-        return f"{words}: does the last rule end with a full stop?"
-    if "syntax error" in words and "'" in file.text:
-        return f'{words}: words of the text stand between double quotes, as in "she"'
-    if "syntax error" in words:
-        return f"{words}: is a comma or a full stop missing, or does a name of your own begin with a capital?"
-    return words
 
 
 def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRule | None:
@@ -165,7 +155,7 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
         if statement.name == "base" and not statement.parameters:
             return None
         raise InputError(f"{file.name}:{begin}: found #program, expected rules without parts")
-    rule = Rule(file.name, begin, _title(lines, begin, str(statement)))
+    rule = Rule(file.name, begin, _title(lines, statement.location))
     if kind in (ASTType.Definition, ASTType.Defined):
         return ParsedRule(rule, str(statement), constant=True)
     if kind not in (ASTType.Rule, ASTType.Minimize):
@@ -212,18 +202,23 @@ def _oddities(statement: Any) -> Iterator[str]:
             return self.visit_children(function) or function
 
     _Visitor()(statement)
-    for word in unquoted:
+    small = dict.fromkeys((*_small_in_head(statement), *filter(_SMALL.fullmatch, unquoted)))
+    for word in small:
+        yield f"{word} begins with a small letter, so it is only itself: write {word.upper()}"
+    for word in [word for word in unquoted if word not in small]:
         yield f'{word} stands without double quotes: a word of the text is written "{word.strip(chr(39))}"'
     for name, count in variables.items():
         if count == 1 and _WORD.fullmatch(name):
             yield f'{name} stands only once, so it is anything: a word needs quotes, "{name}"; anything is _'
     for name, word in capitals.items():
         yield f"{name} never has capitals: write {word.lower()} for {word}"
+
+
+def _small_in_head(statement: Any) -> Iterator[str]:
+    """Yield arguments of a consequence that begin with a small letter."""
     symbol = getattr(getattr(getattr(statement, "head", None), "atom", None), "symbol", None)
     if symbol is not None and (symbol.name, len(symbol.arguments)) in EFFECTS:
-        for argument in map(str, symbol.arguments):
-            if _NAME.fullmatch(argument):
-                yield f"{argument} begins with a small letter, so it is only itself: write {argument.upper()}"
+        yield from filter(_NAME.fullmatch, map(str, symbol.arguments))
 
 
 _LINKED = "in_chain({0},{3},{1}), in_chain({0},{3},{2}), {1} < {2}"
@@ -272,7 +267,10 @@ def _with_head(
         return ParsedRule(rule, text, None, (), body, asks)
     symbol = getattr(head.atom, "symbol", None)
     if symbol is None or symbol.ast_type is not ASTType.Function or head.sign:
-        raise InputError(f"{_place(rule)}: found the head {head}, expected a predicate such as forbid(M1,M2)")
+        hint = f"; {IF}" if " < -" in text else ""
+        raise InputError(
+            f"{_place(rule)}: found the head {head}, expected a predicate such as forbid(M1,M2){hint}"
+        )
     signature = symbol.name, len(symbol.arguments)
     return ParsedRule(
         rule, text, signature, tuple(map(str, symbol.arguments)), body, asks, derives=frozenset({signature})
@@ -321,11 +319,17 @@ def _looked_through(rule: Rule, statement: Any) -> tuple[frozenset[Signature], f
     return asks, frozenset(found)
 
 
-def _title(lines: Sequence[str], number: int, text: str) -> str:
+def _title(lines: Sequence[str], location: Any) -> str:
     """Return the comment on the line before a rule, or the rule itself."""
-    above = lines[number - 2].strip() if number >= 2 else ""
+    begin, end = location.begin, location.end
+    above = lines[begin.line - 2].strip() if begin.line >= 2 else ""
     words = above.lstrip("%* ").rstrip("*% .")
-    return shorten(words if above.startswith("%") and words else text, 80, placeholder=" ...")
+    if not (above.startswith("%") and words):
+        own = [line.encode() for line in lines[begin.line - 1 : end.line]]
+        own[-1] = own[-1][: end.column - 1]
+        own[0] = own[0][begin.column - 1 :]
+        words = b" ".join(own).decode()
+    return shorten(words, 80, placeholder=" ...")
 
 
 def _place(rule: Rule) -> str:
@@ -352,6 +356,7 @@ def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
     if given:
         raise InputError(
             f"{_place(rule.rule)}: found a rule for {_named(given[0])}, which the annotations give"
+            f"{f'; {IF}' * rule.choice}"
         )
     if any(name.startswith(_OURS) for name, _ in rule.derives | rule.asks):
         raise InputError(f"{_place(rule.rule)}: found a predicate {_OURS}..., expected another name")
@@ -375,16 +380,40 @@ def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
         )
 
 
+def _empty(files: Iterable[RuleFile], rules: Iterable[ParsedRule]) -> Iterator[Finding]:
+    """Warn of files without a rule."""
+    filled = {rule.rule.file for rule in rules}
+    for file in files:
+        if file.name not in filled:
+            yield warning("no-rules", f"{file.name}: no rule in this file, only comments or empty lines")
+
+
 def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
     """Warn of predicates that nothing derives, with the nearest name."""
     derived = {signature for rule in rules for signature in rule.derives}
     known = VOCABULARY.keys() | SOLUTION.keys() | EFFECTS.keys() | derived
-    defined = " ".join(rule.text for rule in rules if rule.constant)
     for rule in rules:
-        for signature in sorted(rule.asks - known):
-            if f"{signature[0]}/{signature[1]}" not in defined:
-                message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
-                yield warning("unknown-predicate", message)
+        for signature in sorted(rule.asks - known - _defined(rules)):
+            message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
+            yield warning("unknown-predicate", message)
+
+
+def _unused(rules: Sequence[ParsedRule], asked: frozenset[Signature]) -> Iterator[Finding]:
+    """Warn of what rules derive and nothing asks about, such as a misspelt `forbidd`; once for each."""
+    known = EFFECTS.keys() | (asked - VOCABULARY.keys() - SOLUTION.keys())
+    first: dict[Signature, ParsedRule] = {}
+    for rule in rules:
+        for signature in sorted(rule.derives - known - SOLUTION.keys() - _defined(rules)):
+            first.setdefault(signature, rule)
+    for signature, rule in first.items():
+        message = f"{_place(rule.rule)}: nothing uses {_named(signature)}{_hint(signature, known)}"
+        yield warning("unused-predicate", message)
+
+
+def _defined(rules: Iterable[ParsedRule]) -> set[Signature]:
+    """Return what `#defined` declares: predicates that need not be given or used."""
+    declared = (re.fullmatch(r"#defined (\w+)/(\d+)\.", rule.text) for rule in rules if rule.constant)
+    return {(match[1], int(match[2])) for match in declared if match is not None}
 
 
 def _named(signature: Signature) -> str:
@@ -396,6 +425,12 @@ def _hint(signature: Signature, known: Iterable[Signature]) -> str:
     near = [name] if name in names else difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.5)
     if not near:
         return ""
-    meant = min(one for one in known if one[0] == near[0])
-    described = VOCABULARY.get(meant) or SOLUTION.get(meant) or _named(meant)
-    return f"; is it {described}?"
+    return f"; did you mean {_shown(min(one for one in known if one[0] == near[0]))}?"
+
+
+def _shown(signature: Signature) -> str:
+    """Return a predicate as one writes it, with arguments where they are known."""
+    if signature in EFFECTS:
+        return EFFECTS[signature].written
+    described = VOCABULARY.get(signature) or SOLUTION.get(signature) or _named(signature)
+    return described.split(": ")[0].split(" (")[0]

@@ -104,20 +104,19 @@ def find_links(kinds: Sequence[Signature], watch: Watch | None = None, *, counte
     chains, own = _by_chain(kinds)
     size = max(len(kinds), 1)
     wide = _wide_chains(chains, len(kinds))
-    listed = [np.flatnonzero(~held) for held in wide.values()]
-    watch = _need_room(chains, sum(map(len, listed)) * size, watch or Watch())
+    lacking = sum(int(np.count_nonzero(~held)) for held in wide.values())
+    watch = _need_room(chains, lacking * size, watch or Watch())
     # Pairs with a kind that a wide chain lacks are listed, whoever gave them.
     by_annotator = {annotator: list(held.values()) for annotator, held in chains.items()}
-    pairs, words = who_gave(by_annotator, listed, size, watch)
+    pairs, words = who_gave(by_annotator, wide, size, watch, counted=counted)
     first = filled(len(pairs), lambda part: pairs[part] // size, watch)
     second = filled(len(pairs), lambda part: pairs[part] % size, watch)
-    shifts = [WORD * number for number in range(len(words))] + list(wide)
-    words += [_both(held, first, second, watch) for held in wide.values()]
+    both = [_both(held, first, second, watch) for held in wide.values()]
+    shifts = [0] if counted else [*(WORD * number for number in range(len(words))), *wide]
+    words = [sum(both, start=words[0])] if counted else [*words, *both]
     views = {viewers: number for number, viewers in enumerate(dict.fromkeys(kind.viewers for kind in kinds))}
     view = np.array([views[kind.viewers] for kind in kinds], dtype=np.intp)
     seen = _views_of_pairs(view, first, second, watch) if len(views) > 1 else []
-    if counted:
-        words, shifts = [filled(len(first), lambda part: _number(words, part), watch)], [0]
     example, evidence = _alike([*words, *seen], watch)
     numbers: dict[Evidence, int] = {}
     # One pair stands for all that have the same givers and are seen by the same annotators.
@@ -161,17 +160,6 @@ def _sets(words: Sequence[Ints], shifts: Sequence[int]) -> list[int]:
     for word, shift in zip(words, shifts, strict=True):
         sets = [known | bits << shift for known, bits in zip(sets, word.tolist(), strict=True)]
     return sets
-
-
-def _number(words: Sequence[Ints], part: slice) -> Ints:
-    """Return how many annotators there are in each set of a block."""
-    digits = 1 << np.arange(DIGITS)
-    table = (np.arange(1 << DIGITS)[:, None] & digits > 0).sum(axis=1)
-    number = np.zeros(len(words[0][part]), dtype=np.int64)
-    for word in words:
-        for shift in range(0, WORD, DIGITS):
-            number += table[word[part] >> shift & (1 << DIGITS) - 1]
-    return number
 
 
 def _both(held: Bools, first: Labels, second: Labels, watch: Watch | None) -> Ints:
@@ -275,8 +263,6 @@ SHORT = 200
 """How many kinds a short chain has at most: the pairs of all short chains are listed at once."""
 WORD = 62
 """How many annotators' bits one integer of an array holds."""
-DIGITS = 8
-"""How many of these bits are counted at a time."""
 CROWDED_BLOCK = 8
 """Where a block gathers at least one in this many of its possible pairs, a table replaces sorting."""
 
@@ -285,17 +271,21 @@ CROWDED_BLOCK = 8
 class _Giver:
     """The chains of one annotator."""
 
-    annotator: int
     short: Ints
     """The pairs of short chains, in order."""
     long: Sequence[Ints]
     """The kinds of each of the other chains, in order."""
+    repeats: bool
+    """Whether two of these chains may share a pair."""
+    wide: Bools | None
+    """The kinds of the chain that counts for all pairs that are not listed, if there is one."""
 
     @classmethod
-    def of(cls, annotator: int, chains: Sequence[Sequence[int]], size: int) -> "_Giver":
+    def of(cls, chains: Sequence[Sequence[int]], wide: Bools | None, size: int) -> "_Giver":
         short = _pairs_of_short([chain for chain in chains if len(chain) <= SHORT], size)
         long = [np.array(chain, dtype=np.int64) for chain in chains if len(chain) > SHORT]
-        return cls(annotator, np.sort(short), long)
+        repeats = len(set(flatten.from_iterable(chains))) < sum(map(len, chains))
+        return cls(np.sort(short), long, repeats, wide)
 
     def count(self, numbers: Ints) -> None:
         """Add to how many pairs each kind is the first of."""
@@ -303,17 +293,21 @@ class _Giver:
         for chain in self.long:
             np.add.at(numbers, chain, np.arange(len(chain) - 1, -1, -1))
 
-    def between(self, start: int, stop: int, size: int) -> Iterator[Ints]:
-        """Yield the pairs whose first kind is one of a run."""
+    def between(self, start: int, stop: int, size: int) -> Ints:
+        """Return the different pairs whose first kind is one of a run, but those of the wide chain."""
         low, high = np.searchsorted(self.short, [start * size, stop * size])
-        yield self.short[low:high]
+        lists = [self.short[low:high]]
         for chain in self.long:
             low, high = np.searchsorted(chain, [start, stop])
             if low < high:
                 later = len(chain) - 1 - np.arange(low, high)
                 owner = np.repeat(np.arange(low, high), later)
                 within = np.arange(len(owner)) - np.repeat(np.cumsum(later) - later, later)
-                yield chain[owner] * size + chain[owner + 1 + within]
+                lists.append(chain[owner] * size + chain[owner + 1 + within])
+        pairs = np.concatenate(lists)
+        if self.wide is not None:
+            pairs = pairs[~(self.wide[pairs // size] & self.wide[pairs % size])]
+        return np.unique(pairs) if self.repeats else pairs
 
 
 def _pairs_of_short(chains: Sequence[Sequence[int]], size: int) -> Ints:
@@ -329,13 +323,20 @@ def _pairs_of_short(chains: Sequence[Sequence[int]], size: int) -> Ints:
 
 
 def who_gave(
-    chains: Mapping[int, Sequence[Sequence[int]]], listed: Sequence[Labels], size: int, watch: Watch | None
+    chains: Mapping[int, Sequence[Sequence[int]]],
+    wide: Mapping[int, Bools],
+    size: int,
+    watch: Watch | None,
+    *,
+    counted: bool = False,
 ) -> tuple[Ints, list[Ints]]:
     """Return all pairs, in order, and who gave each: a bit for each annotator, in words of 62.
 
-    Pairs with one of some `listed` kinds are among them, whoever gave them.
+    If they are merely `counted`, one word has how many gave each. What an annotator gave by a `wide` chain
+    does not count, but pairs with a kind that such a chain lacks are among them, whoever gave them.
     """
-    givers = [_Giver.of(who, own, size) for who, own in checked(chains.items(), watch)]
+    givers = [_Giver.of(own, wide.get(who), size) for who, own in checked(chains.items(), watch)]
+    listed = [np.flatnonzero(~held) for held in wide.values()]
     numbers = np.zeros(size, dtype=np.int64)
     for giver in givers:
         giver.count(numbers)
@@ -345,15 +346,18 @@ def who_gave(
     words = max(chains, default=0) // WORD + 1
     blocks = []
     for start, stop in checked(pairwise(_borders(numbers)), watch):
-        there = [
-            (own.annotator, keys) for own in checked(givers, watch) for keys in own.between(start, stop, size)
-        ]
+        there = [own.between(start, stop, size) for own in checked(givers, watch)]
         more = [_with_listed(kinds, start, stop, size) for kinds in listed]
-        blocks.append(_gathered(there, more, (start * size, stop * size), words))
+        bounds = start * size, stop * size
+        if counted:
+            blocks.append(_counted(there, more, bounds))
+        else:
+            blocks.append(_gathered(dict(zip(chains, there, strict=True)), more, bounds, words))
     check(watch)
     pairs = np.concatenate([pairs for pairs, _ in blocks])
     return pairs, [
-        np.concatenate([some[word] for _, some in blocks]) for word in checked(range(words), watch)
+        np.concatenate([some[word] for _, some in blocks])
+        for word in checked(range(len(blocks[0][1])), watch)
     ]
 
 
@@ -375,26 +379,48 @@ def _with_listed(kinds: Labels, start: int, stop: int, size: int) -> Ints:
     return np.concatenate(keys)
 
 
-def _gathered(
-    by_annotator: Sequence[tuple[int, Ints]], more: Sequence[Ints], bounds: tuple[int, int], count: int
-) -> tuple[Ints, list[Ints]]:
-    """Return the different pairs of one block, in order, and who gave each."""
+def _counted(given: Sequence[Ints], more: Sequence[Ints], bounds: tuple[int, int]) -> tuple[Ints, list[Ints]]:
+    """Return the different pairs of one block, in order, and how many annotators gave each."""
     low, high = bounds
-    lists = [*(keys for _, keys in by_annotator), *more]
+    if high - low > CROWDED_BLOCK * sum(map(len, (*given, *more))):
+        pairs, places = _numbered_pairs([*given, *more])
+        every = np.concatenate([np.empty(0, np.intp), *places[: len(given)]])
+        return pairs, [np.bincount(every, minlength=len(pairs))]
+    number = np.zeros(high - low, dtype=np.int32)
+    for keys in given:
+        number[keys - low] += 1
+    there = number > 0
+    for keys in more:
+        there[keys - low] = True
+    pairs = np.flatnonzero(there)
+    return low + pairs, [number[pairs].astype(np.int64)]
+
+
+def _gathered(
+    given: Mapping[int, Ints], more: Sequence[Ints], bounds: tuple[int, int], count: int
+) -> tuple[Ints, list[Ints]]:
+    """Return the different pairs of one block, in order, and which annotators gave each."""
+    low, high = bounds
+    lists = [*given.values(), *more]
     if high - low <= CROWDED_BLOCK * sum(map(len, lists)):
         here = np.zeros(high - low, dtype=bool)
         for keys in lists:
             here[keys - low] = True
         pairs = low + np.flatnonzero(here)
         number = (np.cumsum(here) - 1) if len(pairs) < high - low else np.arange(high - low)
-        numbers = [number[keys - low] for keys in lists]
+        places = [number[keys - low] for keys in lists]
     else:
-        pairs, every = np.unique(np.concatenate([np.empty(0, np.int64), *lists]), return_inverse=True)
-        numbers = np.split(every, np.cumsum([len(keys) for keys in lists])[:-1]) if lists else []
+        pairs, places = _numbered_pairs(lists)
     words = [np.zeros(len(pairs), dtype=np.int64) for _ in range(count)]
-    for (annotator, _), where in zip(by_annotator, numbers, strict=False):
+    for annotator, where in zip(given, places, strict=False):
         words[annotator // WORD][where] |= 1 << annotator % WORD
     return pairs, words
+
+
+def _numbered_pairs(lists: Sequence[Ints]) -> tuple[Ints, list[Labels]]:
+    """Return the different pairs of some lists, in order, and the place of each pair of each list."""
+    pairs, every = np.unique(np.concatenate([np.empty(0, np.int64), *lists]), return_inverse=True)
+    return pairs, np.split(every, np.cumsum([len(keys) for keys in lists])[:-1]) if lists else []
 
 
 @dataclass(frozen=True)

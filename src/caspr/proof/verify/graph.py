@@ -226,17 +226,16 @@ class ProofGraph:
         """Make several nodes one, none of them forbidden or in a demand; return what they gain."""
         keep, members = min(nodes), set(nodes)
         inside = sum(self.gain(u, v) or 0 for u, v in combinations(nodes, 2))
-        near = set(self.rows[keep]) if self.common is None else {d for u in nodes for d in self.rows[u]}
+        listed = [set(self.rows[u]) for u in nodes]
+        near = set.intersection(*listed) if self.common is None else set.union(*listed)
         row: dict[int, int | None] = {}
         for node in near - members:
             gains = [self.gain(u, node) for u in nodes]
             known = [gain for gain in gains if gain is not None]
             row[node] = sum(known) if len(known) == len(gains) else None
         for u in nodes:
-            for node in self.rows.pop(u).keys() - members:
+            for node in self.rows.pop(u):
                 del self.rows[node][u]
-        if self.common is None:
-            row = {node: gain for node, gain in row.items() if gain is not None}
         for node, gain in row.items():
             self.rows[node][keep] = gain
         self.rows[keep] = row

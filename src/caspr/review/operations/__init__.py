@@ -94,7 +94,7 @@ def judged(made: Authorship | None, operation: Operation) -> Authorship | None:
 
 def note(context: OperationContext, operation: Operation) -> Change:
     """Write a note, or flag a mention, with a note or without one; the same flag again replaces it."""
-    text, flag = operation.get("text", ""), operation.get("flag", "")
+    text, flag = operation.get("text", ""), operation.get("flag") or ""
     if not isinstance(text, str) or len(text) > LONGEST_NOTE or not (text.strip() or flag):
         raise OperationError(f"A note has 1 to {LONGEST_NOTE:,} characters.")
     if flag and (not is_flag(flag) or operation.get("mention") is None):

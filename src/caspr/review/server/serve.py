@@ -107,12 +107,12 @@ def serve(
     """Serve documents until interrupted; `ready` is called with each name and link, which contains the token.
 
     With them comes the link that a browser can be started with, which works once. Without people there is one
-    link, of nobody in particular. A port that is busy is replaced by a free one.
-    If `blind`, no names of annotators are sent.
+    link, of nobody in particular. A port that is busy is replaced by a free one, except behind a proxy, which
+    would not find it. If `blind`, no names of annotators are sent.
     """
     place = place or Interface()
     keys = [Keys(token=person.token, name=person.name) for person in people] or [Keys()]
-    with closing(bound(port, place.address)) as listening:
+    with closing(bound(port, place.address, instead=not place.public)) as listening:
         number = listening.getsockname()[1]
         address = place.reached_at(number)
         team = _team(work, people) if people else None
@@ -137,9 +137,9 @@ def _team(work: Workplace, people: Sequence[Person]) -> Team:
     return team
 
 
-def bound(port: int, interface: str = LOOPBACK) -> socket.socket:
-    """Return a socket that listens on a port of an interface, or on a free one if that is busy."""
-    for number in (port, 0):
+def bound(port: int, interface: str = LOOPBACK, *, instead: bool = True) -> socket.socket:
+    """Return a socket that listens on a port of an interface, or on a free one `instead` if that is busy."""
+    for number in (port, 0) if instead else (port,):
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, _ONE_OWNER, 1)
         try:
@@ -149,5 +149,7 @@ def bound(port: int, interface: str = LOOPBACK) -> socket.socket:
             listening.close()
             continue
         return listening
+    if not instead:
+        raise InputError(f"port {port} is busy: is this page running already? The proxy needs this port")
     where = "this machine" if interface == LOOPBACK else f"{interface}, if that is an address of this machine"
     raise InputError(f"there is no free port on {where}")

@@ -127,16 +127,6 @@ async function copyFiles(drop, picked) {
 }
 
 /**
- * Leave out the folder that all files are in, if it is the only thing that was chosen.
- * @param {Picked[]} picked
- */
-function withoutTop(picked) {
-  const tops = new Set(picked.map(({ name }) => (name.includes("/") ? name.split("/")[0] : "")));
-  if (tops.size !== 1 || tops.has("")) return picked;
-  return picked.map(({ file, name }) => ({ file, name: name.slice(name.indexOf("/") + 1) }));
-}
-
-/**
  * Return the files of something that was dropped, with those in folders.
  * @param {FileSystemEntry} entry
  * @returns {Promise<Picked[]>}
@@ -171,7 +161,7 @@ for (const drop of document.querySelectorAll("[data-drop]")) {
     const items = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry());
     const found = [];
     for (const entry of items) if (entry) found.push(...(await filesOf(entry)));
-    copyFiles(drop, withoutTop(found));
+    copyFiles(drop, found);
   });
   drop.addEventListener("change", (event) => {
     const input = event.target;
@@ -180,7 +170,7 @@ for (const drop of document.querySelectorAll("[data-drop]")) {
       file,
       name: file.webkitRelativePath || file.name,
     }));
-    copyFiles(drop, withoutTop(picked));
+    copyFiles(drop, picked);
   });
 }
 // A file that is dropped beside the place for files must not replace the page.

@@ -8,6 +8,7 @@ import pytest
 
 from caspr.engines.native.partition.cores import (
     Core,
+    CoreRows,
     Pulls,
     _Listed,
     _Matrix,
@@ -72,8 +73,8 @@ def is_core(problem: Problem, nodes: Labels, weights: Labels) -> tuple[bool, boo
     most, firm = positive @ (allowing > 0), positive @ (2 * allowing > weights.sum())
     share, out, over = pulls_on(weights, problem.gains[table], problem.forbidden[table], most, firm)
     for kind in (_Matrix(problem), _Listed(listed(problem))):
-        pulls = Pulls.of(kind, nodes, weights, Watch())
-        assert (pulls.share + pulls.of_leaving(Watch()) == share).all()
+        pulls = Pulls.of(CoreRows(kind, nodes, Watch()), weights)
+        assert (pulls.share + pulls.of_leaving() == share).all()
         assert (pulls.out == out).all() and (pulls.over == over).all()
     hold, heavy = holds(problem.gains[np.ix_(nodes, nodes)], weights), 2 * weights > weights.sum()
     return (

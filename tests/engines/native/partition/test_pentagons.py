@@ -68,6 +68,18 @@ def test_a_right_side_counts_as_often_as_its_multiplier() -> None:
     assert point.bound(1) == 4 == optima(problem)[0]
 
 
+def test_diagonals_that_lose_count_for_what_multipliers_leave_of_them() -> None:
+    gains = np.full((5, 5), -1, dtype=np.int64)
+    nodes = np.arange(5)
+    gains[nodes, (nodes + 1) % 5] = gains[(nodes + 1) % 5, nodes] = 3
+    np.fill_diagonal(gains, 0)
+    problem = Problem(gains, np.zeros((5, 5), dtype=bool))
+    program = program_of(problem, Cuts.beyond_stars(pentagons=[RINGS[0]]))
+    point = safe_bound(problem, program, np.zeros(len(program.gains)), np.array([2.0]))
+    assert point.bound(1) == 2 * 2 + 5 * (3 - 2) + 5 * (2 - 1)
+    assert optima(problem)[0] == 10
+
+
 def test_what_is_found_is_violated_and_spread() -> None:
     x = np.eye(10)
     for begin in (0, 5):

@@ -14,6 +14,7 @@ from caspr.engines.native.partition.problem import Labels, Problem
 from caspr.engines.native.partition.search import first_cuts, search, search_split
 from caspr.engines.native.partition.splitting import split
 from caspr.engines.native.partition.watch import Watch
+from caspr.task.solution import Stop
 from tests.engines.native.partition.random_problems import random_problem
 
 
@@ -84,6 +85,31 @@ def test_a_known_clustering_of_a_piece_does_not_lower_its_bound(seed: int) -> No
     start = Start(bound=found.value, known=found.first)
     outcome = search_split(split(problem, Watch()), Watch(), start)
     assert (outcome.value, outcome.bound) == (found.value, found.value)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_remembered_takes_no_time_and_is_searched_again_only_for_a_proof(seed: int) -> None:
+    problem = random_problem(seed, 24)
+    reduced, remembered = split(problem, Watch()), dict[bytes, SearchOutcome]()
+    late = Watch(stop=Stop.TIME)
+    assert not search_split(reduced, late).proven
+    value = search_split(reduced, Watch(), remembered=remembered).value
+    again = search_split(reduced, late, remembered=remembered)
+    assert again.proven and again.value == value
+    recorded = split(problem, Watch(), record=True)
+    assert search_split(recorded, late, Start(record=True), remembered=remembered).proof is None
+    shown = search_split(recorded, Watch(), Start(record=True), remembered=remembered)
+    assert shown.proof is not None and shown.value == value
+    assert search_split(recorded, late, Start(record=True), remembered=remembered).proof == shown.proof
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_a_warm_start_leads_to_is_not_remembered(seed: int) -> None:
+    """Where a search starts may decide which of several optima it finds."""
+    problem = random_problem(seed, 24)
+    reduced, remembered = split(problem, Watch()), dict[bytes, SearchOutcome]()
+    assert search_split(reduced, Watch(), Start(cuts=first_cuts(problem)), remembered=remembered).proven
+    assert not any(len(piece.nodes) > searching.TINY and piece.key in remembered for piece in reduced.pieces)
 
 
 def test_a_bound_is_lowered_to_a_value_that_clusterings_can_have() -> None:

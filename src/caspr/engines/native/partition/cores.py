@@ -120,9 +120,6 @@ class _Table(Protocol):
     def row(self, node: int) -> Row:
         """Return what one node gains."""
 
-    def among(self, nodes: Labels) -> Ints:
-        """Return what nodes gain with each other, none of them forbidden."""
-
     def counts(self, nodes: Labels) -> Ints:
         """Return how many entries each of some nodes has."""
 
@@ -140,9 +137,6 @@ class _Matrix:
 
     def row(self, node: int) -> Row:
         return np.arange(self.size), self.problem.gains[node], ~self.problem.forbidden[node]
-
-    def among(self, nodes: Labels) -> Ints:
-        return self.problem.gains[np.ix_(nodes, nodes)]
 
     def counts(self, nodes: Labels) -> Ints:
         return np.full(len(nodes), self.size)
@@ -162,19 +156,10 @@ class _Listed:
         return self.problem.size
 
     def row(self, node: int) -> Row:
-        _, others, gains = self.entries(np.array([node]))
-        return others, gains, np.ones(len(others), dtype=bool)
-
-    def among(self, nodes: Labels) -> Ints:
-        place = np.full(self.size, -1, dtype=np.intp)
-        place[nodes] = np.arange(len(nodes))
-        gains = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
-        for part in _in_blocks(self.counts(nodes)):
-            owner, others, worth = self.entries(nodes[part])
-            column = place[others]
-            inside = column >= 0
-            gains[part.start + owner[inside], column[inside]] = worth[inside]
-        return gains
+        rows = self.problem.neighbours
+        entries = slice(rows.starts[node], rows.starts[node + 1])
+        others = rows.others[entries]
+        return others, self.problem.gains[rows.pairs[entries]], np.ones(len(others), dtype=bool)
 
     def counts(self, nodes: Labels) -> Ints:
         starts = self.problem.neighbours.starts
@@ -193,6 +178,9 @@ def _is_safe(size: int, mass: int) -> bool:
 
 def _in_blocks(counts: Ints) -> Iterator[slice]:
     """Divide nodes into blocks that do not take much memory, by how many entries each node has."""
+    if counts.sum() <= AT_ONCE:
+        yield slice(0, len(counts))
+        return
     total = np.cumsum(counts)
     start = 0
     while start < len(counts):
@@ -230,9 +218,10 @@ def _clusters(sums: Ints, most: Ints, row: Callable[[int], Row], watch: Watch) -
 def _core(table: _Table, nodes: Labels, watch: Watch) -> Core | None:
     """Drop nodes from a cluster until all others hold; `None` if too few are left."""
     while len(nodes) >= LEAST:
-        among = table.among(nodes)
+        rows = CoreRows(table, nodes, watch)
+        among = rows.among()
         weights = _fitted_weights(among)
-        pulls = Pulls.of(table, nodes, weights, watch)
+        pulls = Pulls.of(rows, weights)
         hold, total = holds(among, weights), int(weights.sum())
         # Where one node outweighs all others, nothing needs to hold it.
         light = 2 * weights <= total
@@ -240,7 +229,7 @@ def _core(table: _Table, nodes: Labels, watch: Watch) -> Core | None:
         loose = np.flatnonzero((spare <= 0) & light)
         other = total * hold - pulls.share
         if np.count_nonzero((other <= 0) & light) < len(loose):
-            other -= pulls.of_leaving(watch)
+            other -= pulls.of_leaving()
             fewer = np.flatnonzero((other <= 0) & light)
             loose, spare = min((loose, spare), (fewer, other), key=lambda kind: len(kind[0]))
         if not len(loose):
@@ -284,12 +273,46 @@ def holds(inside: Ints, weights: Ints) -> Ints:
     return hold
 
 
+class CoreRows:
+    """All entries of the nodes of a core, block by block; a single block is looked up once."""
+
+    def __init__(self, table: _Table, nodes: Labels, watch: Watch) -> None:
+        self.table, self.nodes, self.watch = table, nodes, watch
+        self._parts = [*_in_blocks(table.counts(nodes))]
+        self._only: Entries | None = None
+
+    def __iter__(self) -> Iterator[tuple[slice, Entries]]:
+        for part in self._parts:
+            self.watch.check()
+            entries = self._only or self.table.entries(self.nodes[part])
+            if len(self._parts) == 1:
+                self._only = entries
+            yield part, entries
+
+    def among(self) -> Ints:
+        """Return what the nodes gain with each other, none of them forbidden."""
+        place = np.full(self.table.size, -1, dtype=np.intp)
+        place[self.nodes] = np.arange(len(self.nodes))
+        gains = np.zeros((len(self.nodes), len(self.nodes)), dtype=np.int64)
+        for part, (owner, others, worth) in self:
+            column = place[others]
+            inside = column >= 0
+            gains[part.start + owner[inside], column[inside]] = worth[inside]
+        return gains
+
+    def positive(self, counted: Bools) -> Ints:
+        """Return the positive gains of these nodes with those that are counted, by node; 0 for others."""
+        sums = np.zeros(self.table.size, dtype=np.int64)
+        for part, (owner, others, gains) in self:
+            np.add.at(sums, self.nodes[part][owner], np.where(counted[others], np.maximum(gains, 0), 0))
+        return sums
+
+
 @dataclass(frozen=True)
 class Pulls:
     """How strongly other nodes pull on each node of a core."""
 
-    table: _Table
-    nodes: Labels
+    rows: CoreRows
     weights: Ints
     allowing: Ints
     """Of every node, the weight of the core that allows it; of those of the core, all of it."""
@@ -299,20 +322,20 @@ class Pulls:
     over: Ints
 
     @classmethod
-    def of(cls, table: _Table, nodes: Labels, weights: Ints, watch: Watch) -> "Pulls":
+    def of(cls, rows: CoreRows, weights: Ints) -> "Pulls":
         """Add up the pulls of all nodes outside."""
-        total = int(weights.sum())
-        allowing, column = np.zeros((2, table.size), dtype=np.int64)
-        for part, (owner, others, gains) in _entries(table, nodes, watch):
+        nodes, total = rows.nodes, int(weights.sum())
+        allowing, column = np.zeros((2, rows.table.size), dtype=np.int64)
+        for part, (owner, others, gains) in rows:
             np.add.at(allowing, others, weights[part][owner])
             np.add.at(column, others, gains)
         free = allowing == total
         free[nodes] = False
         allowing[nodes] = total
         barred = np.flatnonzero((2 * allowing > total) & (allowing < total))
-        leaving = _positive(table, barred, 2 * allowing > total, watch)
+        leaving = CoreRows(rows.table, barred, rows.watch).positive(2 * allowing > total)
         share, out, over = np.full((3, len(nodes)), leaving.sum()) * [[total], [0], [1]]
-        for part, (owner, others, gains) in _entries(table, nodes, watch):
+        for part, (owner, others, gains) in rows:
             outside = (allowing[others] < total) | free[others]
             owner, others, gains = owner[outside] + part.start, others[outside], gains[outside]
             least, without = np.maximum(gains, 0), leaving[others]
@@ -321,29 +344,14 @@ class Pulls:
             np.add.at(share, owner, each - total * without)
             np.add.at(out, owner, least)
             np.add.at(over, owner, np.abs(gains) - without)
-        return cls(table, nodes, weights, allowing, share, out, over)
+        return cls(rows, weights, allowing, share, out, over)
 
-    def of_leaving(self, watch: Watch) -> Ints:
+    def of_leaving(self) -> Ints:
         """Return what adds to the share: what nodes lose that some of the core forbid, B_d, at most."""
         near = self.allowing > 0
         some = np.flatnonzero(near & (self.allowing < self.weights.sum()))
-        most = _positive(self.table, some, near, watch)
-        lost = np.zeros(len(self.nodes), dtype=np.int64)
-        for part, (owner, others, _) in _entries(self.table, self.nodes, watch):
+        most = CoreRows(self.rows.table, some, self.rows.watch).positive(near)
+        lost = np.zeros(len(self.weights), dtype=np.int64)
+        for part, (owner, others, _) in self.rows:
             np.add.at(lost, owner + part.start, most[others])
         return 2 * self.weights * lost
-
-
-def _entries(table: _Table, nodes: Labels, watch: Watch) -> Iterator[tuple[slice, Entries]]:
-    """Yield the entries of some nodes, block by block."""
-    for part in _in_blocks(table.counts(nodes)):
-        watch.check()
-        yield part, table.entries(nodes[part])
-
-
-def _positive(table: _Table, nodes: Labels, counted: Bools, watch: Watch) -> Ints:
-    """Return, by node, the positive gains of some nodes with those that are counted; 0 for all others."""
-    sums = np.zeros(table.size, dtype=np.int64)
-    for part, (owner, others, gains) in _entries(table, nodes, watch):
-        np.add.at(sums, nodes[part][owner], np.where(counted[others], np.maximum(gains, 0), 0))
-    return sums

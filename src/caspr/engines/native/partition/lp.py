@@ -318,7 +318,7 @@ def _mark_pairs(marked: Bools, problem: Problem, cuts: Cuts) -> None:
     for sides in cuts.two_partitions:
         nodes = [*sides[0], *sides[1]]
         marked[np.ix_(nodes, nodes)] = True
-    for first, second in _around(cuts.pentagons) if cuts.pentagons else ():
+    for first, second in _around(cuts.pentagons):
         marked[first, second] = True
     for demand in problem.demands:
         marked[demand.home, list(demand.partners)] = True
@@ -326,15 +326,11 @@ def _mark_pairs(marked: Bools, problem: Problem, cuts: Cuts) -> None:
 
 def _plain(cuts: Cuts) -> Cuts:
     """Return partner stars without what sharpens them."""
-    if not cuts.partner_stars:
-        return NO_CUTS
     return Cuts(NO_CUTS.triangles, tuple(star for _, star in cuts.partner_stars), NO_CUTS.weights)
 
 
 def _joined_rows(blocks: Sequence[Rows]) -> Rows:
     """Write blocks of rows one below the other."""
-    if len(blocks) == 1:
-        return blocks[0]
     ends = np.cumsum([0, *(block.starts[-1] for block in blocks)])
     return Rows(
         np.concatenate([[0], *(end + block.starts[1:] for end, block in zip(ends, blocks, strict=False))]),
@@ -369,8 +365,7 @@ def _stars(cuts: Cuts, numbers: Labels) -> Rows:
 
 def _others(cuts: Cuts, numbers: Labels) -> Iterator[Rows]:
     """Write two-partitions and pentagons as sparse rows; forbidden pairs have no column."""
-    rings = (_around(cuts.pentagons),) if cuts.pentagons else ()
-    for added, taken in (*map(_across, cuts.two_partitions), *rings):
+    for added, taken in (*map(_across, cuts.two_partitions), _around(cuts.pentagons)):
         entries = np.concatenate([numbers[added], numbers[taken]], axis=1)
         sign = np.repeat(np.array([1, -1], dtype=np.int64), [added[0].shape[1], taken[0].shape[1]])
         present = entries >= 0
@@ -437,7 +432,7 @@ def _ties(
         tied += [(number, rank) for rank in outside]
         smaller += [begin + rank for rank in outside]
         larger += [pairs[rank] for rank in outside]
-    for number, demand in enumerate(problem.demands) if links else ():
+    for number, demand in enumerate(problem.demands):
         shared = [rank for rank, link in enumerate(demand.links) if link in links]
         tied += [(number, rank) for rank in shared]
         smaller += [int(begins[number]) + rank for rank in shared]

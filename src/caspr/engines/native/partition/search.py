@@ -129,19 +129,11 @@ A rough search only finds earlier what the real one would find: it may take no l
 
 def quick(reduced: Split, watch: Watch, *, floor: int = NO_FLOOR) -> SearchOutcome:
     """Return a first clustering and the bound that every positive gain gives."""
-    if not reduced.pieces:
-        return _decided(reduced, floor)
     best = _Assembled(reduced, None)
     for number, piece in enumerate(reduced.pieces):
         labels = first_clustering(piece.problem, watch)
         best.replace(number, labels, _value(piece.problem, labels))
-    return SearchOutcome(best.labels, best.value, max(reduced.ceiling, best.value), floor)
-
-
-def _decided(reduced: Split, floor: int) -> SearchOutcome:
-    """Return the optimum where there is nothing left to search."""
-    value = UNMET if reduced.hopeless else reduced.constant
-    return SearchOutcome(reduced.labels, value, value, floor)
+    return SearchOutcome(best.labels, best.value, reduced.ceiling, floor)
 
 
 def _value(problem: Problem | SparseProblem, labels: Labels) -> int:
@@ -185,8 +177,6 @@ def search_split(
     Pieces that are `remembered` are not searched again, and proven ones are remembered: a part that one
     more forbidden pair or decision touches has few new pieces.
     """
-    if not reduced.pieces:
-        return replace(_decided(reduced, start.floor), proof=_parts(reduced, [], start))
     best = _Assembled(reduced, start.known)
     ceiling, held, proofs = reduced.ceiling, NO_CUTS, list[Proof | None]()
     for number, piece in enumerate(reduced.pieces):
@@ -243,7 +233,8 @@ class _Assembled:
 
     @property
     def value(self) -> int:
-        return UNMET if UNMET in self.values else self.reduced.constant + sum(self.values)
+        unmet = self.reduced.hopeless or UNMET in self.values
+        return UNMET if unmet else self.reduced.constant + sum(self.values)
 
     @property
     def labels(self) -> Labels:
@@ -312,8 +303,7 @@ def _searched(problem: Problem | SparseProblem, watch: Watch, start: Start) -> S
     rough = start.rough and not problem.demands and problem.size > ROUGH_SIZE
     if rough or watch.expired():
         labels = first_clustering(problem, watch) if start.known is None else start.known
-        value = _value(problem, labels)
-        return SearchOutcome(labels, value, max(problem.ceiling, value), start.floor)
+        return SearchOutcome(labels, _value(problem, labels), problem.ceiling, start.floor)
     return CuttingPlanes(problem, watch, start).run(_beginning(problem, watch, start))
 
 
@@ -671,9 +661,7 @@ class CuttingPlanes:
         if not self.start.record:
             return
         joins = groups is not None and bool(groups.max() + 1 < narrowed.size)
-        apart = narrowed.forbidden is not self.problem.forbidden and bool(
-            (narrowed.forbidden != self.problem.forbidden).any()
-        )
+        apart = bool((narrowed.forbidden != self.problem.forbidden).any())
         if joins or apart or narrowed.demands != self.problem.demands:
             goal = {"goal": self.threshold + self.step, "joins": joins}
             self.steps.append(goal | inequalities(self.problem, self.names, point))

@@ -46,7 +46,7 @@ export class DecisionList extends Panel {
         : make(
             "p",
             { class: "empty" },
-            "Nothing is decided yet: the result follows from the annotators' votes alone.",
+            "Nothing is decided yet: the result follows from the annotators' votes, and from your rules if there are any.",
           ),
       make("h2", {}, `${counted(flags.length, "flag")}, ${counted(notes.length - flags.length, "note")}`),
       notes.length > FEW_NOTES ? this.#search : null,

@@ -1,0 +1,95 @@
+"""What a search reports while it runs holds: bounds that fall, clusterings that get better."""
+
+import numpy as np
+import pytest
+
+from caspr.engines.native.partition import search as searching
+from caspr.engines.native.partition.outcome import Start
+from caspr.engines.native.partition.problem import UNMET, Labels, Problem
+from caspr.engines.native.partition.search import search, search_split
+from caspr.engines.native.partition.splitting import split
+from caspr.engines.native.partition.watch import Watch
+from caspr.task.solution import Stop
+from tests.engines.native.partition.random_demands import best_value, random_demanding
+from tests.engines.native.partition.random_problems import random_problem
+
+
+class Reports:
+    """Collects what is reported."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.bounds: list[int] = []
+        self.values: list[int] = []
+
+    def found(self, labels: Labels, value: int) -> None:
+        assert self.problem.value(labels) == value
+        self.values.append(value)
+
+    @property
+    def start(self) -> Start:
+        return Start(on_bound=self.bounds.append, on_found=self.found)
+
+    def check(self, value: int) -> None:
+        """Compare with the optimum."""
+        assert self.bounds == sorted(self.bounds, reverse=True)
+        assert not self.bounds or self.bounds[-1] == value
+        assert self.values == sorted(set(self.values))
+        assert all(reported <= value for reported in self.values)
+
+
+@pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("tiny", [1, 8])
+@pytest.mark.parametrize("block", range(3))
+def test_with_demands_the_first_clustering_that_meets_them_is_reported(
+    block: int, tiny: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "TINY", tiny)
+    for seed in range(40 * block, 40 * block + 40):
+        whole = random_demanding(seed)
+        best, reports, reduced = best_value(whole), Reports(whole), split(whole, Watch())
+        assert search(whole, Watch(), reports.start).value == (UNMET if best is None else best)
+        if best is None:
+            assert not reports.values
+        else:
+            reports.check(best)
+            met_at_first = whole.value(reduced.lift(np.arange(reduced.size))) is not None
+            assert reports.values or met_at_first
+            assert bool(reports.bounds) == bool(reduced.pieces)
+
+
+@pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("seed", range(8))
+def test_without_demands_every_better_clustering_is_reported(seed: int) -> None:
+    problem = random_problem(seed, 20)
+    reports, pieces = Reports(problem), split(problem, Watch()).pieces
+    outcome = search(problem, Watch(), reports.start)
+    reports.check(outcome.value)
+    assert bool(reports.bounds) == bool(pieces)
+    if len(pieces) == 1 and len(pieces[0].nodes) > searching.TINY:
+        assert reports.values[-1] == outcome.value
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_known_stands_where_no_time_is_left_and_is_not_reported_again(seed: int) -> None:
+    problem = random_problem(seed, 24)
+    reduced, best = split(problem, Watch()), search(problem, Watch())
+    for late in (Watch(), Watch(stop=Stop.TIME)):
+        reports = Reports(problem)
+        outcome = search_split(reduced, late, Start(known=best.labels, on_found=reports.found))
+        assert outcome.value == best.value == problem.value(outcome.labels)
+        assert reports.values == []
+    alone = np.arange(problem.size)
+    assert search_split(reduced, Watch(), Start(known=alone)).value == best.value
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_known_clustering_that_meets_the_demands_stands_where_no_time_is_left(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "TINY", 1)
+    seeds = (number for number in range(50 * seed, 50 * seed + 50) if best_value(random_demanding(number)))
+    problem = random_demanding(next(seeds))
+    best = search(problem, Watch())
+    late = search_split(split(problem, Watch()), Watch(stop=Stop.TIME), Start(known=best.labels))
+    assert late.value == best.value == problem.value(late.labels)
