@@ -247,7 +247,7 @@ class Placing:
         return frozenset(span for said in holding for span in said.mentions)
 
     def are_different(self, span: Span, other: Span) -> bool:
-        """Return whether decisions say that a mention is not the same as another one, or as what is with it."""
+        """Return whether decisions keep a mention apart from another one, or from what that is with."""
         if self.decisions.separates(span, other):
             return True
         if span in self._held or not self._different:
@@ -417,8 +417,6 @@ class Placing:
         span = self.span(question.mention)
         for id in sorted(self._stances.reachable(question.mention)):
             chain = self.chains[id]
-            if span in self._kept_apart and any(
-                self.are_different(span, other) for other in chain.mentions
-            ):
+            if span in self._kept_apart and any(self.are_different(span, other) for other in chain.mentions):
                 continue
             yield chain

@@ -5,8 +5,8 @@
     entity     entity by entity, each in the order of the text
 
 A question about the entity of a mention waits until the boundary of the mention is decided; boundaries that
-such a question waits for come before the others. A boundary that more than two thirds of those who marked the mention drew is not
-asked, unless a filter wants it: it is seldom worth an answer.
+such a question waits for come before the others. A boundary that more than two thirds of those who marked the
+mention drew is not asked, unless a filter wants it: it is seldom worth an answer.
 
 What is listed is computed from the snapshot at once; choices and exact prices of a question only when it is
 looked at. Prices belong to a snapshot and are forgotten with it. An answer is an operation about the mentions
@@ -350,7 +350,8 @@ def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> l
         # Boundaries that something waits for come before the others.
         urgent = waiting.get(question.mention, question)
         kind = _KINDS.index(urgent.kind)
-        return question.kind is QuestionKind.BOUNDARY, kind, prices[urgent.id], urgent.distance, question.mention
+        is_boundary = question.kind is QuestionKind.BOUNDARY
+        return is_boundary, kind, prices[urgent.id], urgent.distance, question.mention
 
     return sorted(listed, key=rank)
 

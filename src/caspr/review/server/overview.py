@@ -248,9 +248,8 @@ MOST_STEPS = 2000
 
 def totals(documents: list[dict[str, Any]]) -> dict[str, int]:
     """Count over all documents what is known of each."""
-    counts = {
-        status: sum(row["status"] == status for row in documents) for status in ("open", "in progress", "done")
-    }
+    statuses = [row["status"] for row in documents]
+    counts = {status: statuses.count(status) for status in ("open", "in progress", "done")}
     return {
         "documents": len(documents),
         "asked": sum(row["asked"] or 0 for row in documents),
