@@ -58,7 +58,9 @@ def copy(page: Page, button: str, chosen: list[Path] | Path, copied: int) -> Non
     with page.expect_file_chooser() as chooser:
         page.get_by_text(button).click()
     chooser.value.set_files(chosen)
-    expect(page.get_by_text(f"{copied} file{'' if copied == 1 else 's'} copied")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text(f"{copied} file{'' if copied == 1 else 's'} copied")).to_be_visible(
+        timeout=MINUTE
+    )
 
 
 def test_from_six_files_to_results(start: Page, tmp_path: Path) -> None:
