@@ -35,7 +35,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from caspr.task.instance import Instance
@@ -87,13 +87,19 @@ def error_rate(against: float, seen: float, annotators: int | None = None) -> fl
     lowest = UNANIMOUS[min(number, len(UNANIMOUS) - 1)]
     if seen <= 0:
         return UNANIMOUS[0]
-    points = [(0.0, lowest), *((share, max(rate, lowest)) for share, rate in _CURVE)]
+    points = _points(lowest)
     share = against / seen
     above = bisect_left(points, share, key=lambda point: point[0])
     if above == 0 or above == len(points):
         return points[min(above, len(points) - 1)][1]
     (left, low), (right, high) = points[above - 1 : above + 1]
     return low + (high - low) * (share - left) / (right - left)
+
+
+@cache
+def _points(lowest: float) -> list[tuple[float, float]]:
+    """Return shares of votes with their rates, none below the lowest."""
+    return [(0.0, lowest), *((share, max(rate, lowest)) for share, rate in _CURVE)]
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ Reports show all this and `adjudicate` computes it, so it lies below both.
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -57,6 +57,8 @@ from caspr.task.votes import Evidence, Signature
 from caspr.text.document import Span, nested_pairs
 from caspr.text.findings import shorten, times
 
+MOST_SHOWN = 1_000
+"""How many disputes of a document a report for people shows, those that matter most; as many are priced."""
 ADJUDICATOR = "adjudicator"
 """The name of the voter for enforced links, where those count as votes."""
 
@@ -143,12 +145,11 @@ class _Grouping:
 
 def find_disputes(result: Result) -> list[Dispute]:
     """Return all disputes of a document in text order."""
-    grouping = _Grouping(result)
-    disputes = [_dispute(grouping, links) for links in _disputed(grouping)]
+    disputes = disputes_about(result, ranked_links(result))
     return sorted(disputes, key=lambda dispute: (dispute.pair, dispute.links))
 
 
-class _Links(NamedTuple):
+class DisputedLinks(NamedTuple):
     """Disputed links with the same votes, as `Dispute` has them."""
 
     first: tuple[Span, ...]
@@ -165,7 +166,22 @@ class _Links(NamedTuple):
         return self.first[0], self.first[1]
 
 
-def _disputed(grouping: _Grouping) -> Iterator[_Links]:
+def ranked_links(result: Result) -> list[DisputedLinks]:
+    """Return all disputed links of a document, those that matter most first (`weight`)."""
+    sure = result.confidences.link
+    return sorted(
+        _disputed(_Grouping(result)),
+        key=lambda links: weight(sure(*links.pair), links.number, links.pair),
+    )
+
+
+def disputes_about(result: Result, links: Iterable[DisputedLinks]) -> list[Dispute]:
+    """Return the disputes about some links, in their order."""
+    grouping = _Grouping(result)
+    return [_dispute(grouping, some) for some in links]
+
+
+def _disputed(grouping: _Grouping) -> Iterator[DisputedLinks]:
     """Yield the links between every two groups, those of nested mentions apart, where they are disputed."""
     nested = _nested(grouping)
     for low, high in grouping.neighbours():
@@ -192,17 +208,17 @@ def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]
 
 def _if_disputed(
     grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], number: int
-) -> Iterator[_Links]:
+) -> Iterator[DisputedLinks]:
     """Yield some links, unless the result is what all annotators say."""
     a, b = (first[0], second[0]) if second else first[:2]
     evidence = grouping.result.instance.votes.evidence(a, b)
     home = grouping.homes[0]
     linked = a in home and home[a] == home.get(b)
     if evidence.givers != (evidence.viewers if linked else 0):
-        yield _Links(first, second, number, evidence, linked)
+        yield DisputedLinks(first, second, number, evidence, linked)
 
 
-def _dispute(grouping: _Grouping, links: _Links) -> Dispute:
+def _dispute(grouping: _Grouping, links: DisputedLinks) -> Dispute:
     """Return the dispute about some links."""
     first, second, number, evidence, linked = links
     a, b = (first[0], second[0]) if second else first[:2]
@@ -237,19 +253,14 @@ def _change(grouping: _Grouping, first: Span, second: Span, linked: bool) -> Cha
     return known
 
 
-def disputed_links(disputes: list[Dispute]) -> int:
-    """Count the links of disputes."""
-    return sum(dispute.links for dispute in disputes)
-
-
-def links_by_mention(disputes: list[Dispute]) -> Iterator[tuple[Span, int]]:
+def links_by_mention(disputed: Iterable[DisputedLinks]) -> Iterator[tuple[Span, int]]:
     """Yield every mention of every dispute with the number of its links in the dispute."""
-    for dispute in disputes:
-        sides = len(dispute.second) or len(dispute.first) - 1
-        for span in dispute.first:
+    for links in disputed:
+        sides = len(links.second) or len(links.first) - 1
+        for span in links.first:
             yield span, sides
-        for span in dispute.second:
-            yield span, len(dispute.first)
+        for span in links.second:
+            yield span, len(links.first)
 
 
 _FIRST_SHARE = 1 / 50
@@ -308,19 +319,19 @@ def share_time(
 def pairs_to_price(result: Result) -> list[Pair]:
     """Return the pairs whose price is computed: disputed ones in the order of reports, then the others.
 
-    The least sure decisions come first, of these those about most links.
+    The least sure decisions come first, of these those about most links; there are no more pairs than
+    reports show disputes.
     """
     votes = result.instance.votes
     allowed = set(result.instance.mentions)
-    disputed = [links for links in _disputed(_Grouping(result)) if allowed.issuperset(links.pair)]
-    disputed.sort(key=lambda links: weight(result.confidences.link(*links.pair), links.number, links.pair))
+    disputed = [links.pair for links in ranked_links(result) if allowed.issuperset(links.pair)]
     links = [pair for chain in result.solution.partitions[0] for pair in pairwise(chain)]
 
     def closeness(pair: Pair) -> tuple[int, Pair]:
         evidence = votes.evidence(*pair)
         return abs(2 * evidence.k - evidence.n), pair
 
-    return list(dict.fromkeys((*(links.pair for links in disputed), *sorted(links, key=closeness))))
+    return list(dict.fromkeys((*disputed, *sorted(links, key=closeness))))[:MOST_SHOWN]
 
 
 def weight(confidence: Confidence, links: int, pair: Pair) -> tuple[float, int, Pair]:

@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         [*command, sys.executable, "-m", "caspr", "check", str(tmp_path)], capture_output=True, text=True
     )
     closed.chmod(0o700)
-    assert f"{closed}: cannot read: Permission denied" in outcome.stderr
+    assert outcome.stderr == f"caspr: error: {closed}: Permission denied\n"
 
 
 def test_check_finds_what_is_odd(caspr: Caller, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Pages: nothing hostile survives, nothing is fetched, mentions nest; also in a real browser."""
 
+import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 
 from caspr.adjudication import adjudicate
 from caspr.cli.shared.reports import feedback_texts, report_text
+from caspr.disputes import MOST_SHOWN
 from caspr.report.explained_report import explain, shared_ids
 from caspr.report.html_pages import TextPiece, passages
 from caspr.text.document import Annotation, Chain, Document, Span
@@ -203,3 +206,23 @@ def test_variants_that_were_united_are_one_row_with_the_other_boundaries_below()
     [apart] = adjudicate([[one] for one in annotations], variants=False)
     assert Span(2, 3) in explain(apart).columns[2]
     assert explain(apart).other_boundaries(Span(1, 3)) == []
+
+
+def test_a_report_for_people_shows_what_matters_most_and_counts_the_rest() -> None:
+    """Three annotators put 150 mentions into seven chains each, so that most pairs are disputed."""
+    rng, words = random.Random(1), [f"w{number}" for number in range(1, 151)]
+    annotations = []
+    for name in ("ann", "bob", "cleo"):
+        chains: list[list[tuple[int, int]]] = [[] for _ in range(7)]
+        for number in range(1, 151):
+            rng.choice(chains).append((number, number))
+        annotations.append(annotated(name, chains, words))
+    [result] = adjudicate([[one] for one in annotations], time_limit=1, prices=0)
+    everything = explain(result).disputes
+    assert len(everything) > MOST_SHOWN
+    sentence = f"Of {len(everything):,} disputes, the 1,000 that matter most are shown here; the report for"
+    for format in ("html", "text", "md"):
+        assert sentence in report_text([result], format)
+    assert report_text([result], "html").count("<tr data-reason=") == MOST_SHOWN
+    assert explain(result, MOST_SHOWN).disputes == everything[:MOST_SHOWN]
+    assert len(json.loads(report_text([result], "json"))["documents"][0]["conflicts"]) == len(everything)

@@ -481,7 +481,7 @@ def test_documents_are_opened_on_access_and_the_others_keep_their_text(path: Pat
     assert written.startswith(texts["one"])
     assert written.endswith(texts["three"])
     assert "exists: 4-4" in written
-    assert session.summaries()[1]["status"] == "in work"
+    assert session.summaries()[1]["status"] == "in progress"
     session.poll()
     until(lambda: session._worker.idle)  # it reads the file, too, which is not written all at once here
     path.write_text(

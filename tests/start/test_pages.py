@@ -506,3 +506,10 @@ def test_hints_about_options_are_for_the_terminal_only(desk: Desk, tmp_path: Pat
     noticed = page[page.index("Also noticed") : page.index("The same in a terminal")]
     assert "kept separate" in noticed
     assert "--" not in noticed
+
+
+def test_a_project_from_elsewhere_opens_no_other_folder(desk: Desk, tmp_path: Path) -> None:
+    folder = desk.project()
+    (folder / NAME).write_text(json.dumps({"source": str(Path("/").resolve())}), encoding="utf-8")
+    assert desk.get("/files", at=folder).status_code == 200
+    assert desk.get("/folders", **{"at": Path("/").resolve(), "for": "open"}).status_code == 422

@@ -76,3 +76,10 @@ def test_a_cancel_before_the_start_starts_nothing(tmp_path: Path) -> None:
 def test_a_command_can_be_typed_as_it_is_shown(tmp_path: Path) -> None:
     folder = tmp_path / 'it\'s $HOME; "x"'
     assert CommandStep("", ("check", str(folder))).command.startswith("caspr check '")
+
+
+def test_what_cannot_be_started_fails_in_words(tmp_path: Path) -> None:
+    job = CommandRun([CommandStep("Trying", ("check", "a\0b"))], tmp_path, "/then", "/back")
+    job.start()
+    assert job.wait(60)
+    assert job.state == "failed" and job.error.startswith("This could not be started")

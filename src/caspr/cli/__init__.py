@@ -124,7 +124,7 @@ def main() -> None:
         sys.exit(141)
     except OSError as error:
         _discard_output()
-        _fail(f"cannot write: {error.strerror or error}", 2)
+        _fail(f"{error.filename or 'cannot write'}: {error.strerror or error}", 2)
     except KeyboardInterrupt:
         _fail("interrupted; nothing was written", 130)
 

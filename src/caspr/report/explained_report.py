@@ -1,4 +1,7 @@
-"""The report: results with the explanation of every dispute, as text, Markdown or JSON values.
+"""The report: results with the explanation of their disputes, as text, Markdown or JSON values.
+
+A novel has hundreds of thousands of disputes, which nobody reads: what is for people explains those that
+matter most (`MOST_SHOWN`), counts the others and says where they are. JSON values have all.
 
 Annotators number chains differently, but the report has one id for one entity, whoever annotated it
 (`shared_ids`): their chains are matched one to one with those of the gold standard, largest overlap first,
@@ -17,13 +20,14 @@ from typing import Any
 
 from caspr.confidence import Confidence
 from caspr.disputes import (
+    MOST_SHOWN,
     Dispute,
+    DisputedLinks,
     Explainer,
     Explanation,
     costs_in_words,
-    disputed_links,
-    find_disputes,
-    weight,
+    disputes_about,
+    ranked_links,
 )
 from caspr.measures.comparison import Comparison, Standings, against_gold, compare_results, deviations
 from caspr.measures.typology import DisagreementCounts
@@ -45,7 +49,7 @@ from caspr.report.disagreements import (
 )
 from caspr.report.summary import document_summary, outcome
 from caspr.result import ChangePrice, Result
-from caspr.task.decisions import Note, Pair
+from caspr.task.decisions import Note
 from caspr.task.pricing import classes_of, pairs_of
 from caspr.text.document import Annotation, Span, count_links
 from caspr.text.findings import printable, shorten, times
@@ -114,11 +118,13 @@ class LinkShare:
 
 @dataclass(frozen=True)
 class ExplainedDocument:
-    """A result with the explanation of every dispute."""
+    """A result with the explanation of its disputes."""
 
     result: Result
     disputes: tuple[tuple[Dispute, Explanation], ...]
-    """The least sure decisions first."""
+    """Those that are shown, the least sure decisions first."""
+    disputed: tuple[DisputedLinks, ...]
+    """The links of all disputes, shown or not."""
     columns: tuple[Column, ...]
     """The shared chain ids of every annotator, variants united, and of the gold standard as last column."""
     shares: tuple[LinkShare, ...]
@@ -127,6 +133,23 @@ class ExplainedDocument:
     def names(self) -> Mapping[str, str]:
         """The names of the entities that have one, by the ids of their chains."""
         return {chain.id: chain.name for chain in self.result.chains if chain.name}
+
+    @property
+    def links(self) -> int:
+        """How many links are disputed."""
+        return sum(links.number for links in self.disputed)
+
+    @property
+    def selection(self) -> str:
+        """Say how many disputes are shown of how many, and where the others are; nothing if all are shown."""
+        shown, known = len(self.disputes), len(self.disputed)
+        if shown == known:
+            return ""
+        which = "the one that matters" if shown == 1 else f"the {shown:,} that matter"
+        return (
+            f"Of {known:,} disputes, {which} most {'is' if shown == 1 else 'are'} shown here; "
+            "the report for programs (caspr report --format json) has all."
+        )
 
     @property
     def costs(self) -> str:
@@ -165,27 +188,25 @@ class Report:
         return any(change.price is not None or not change.possible for change in changes)
 
 
-def explained(results: Sequence[Result]) -> Report:
-    """Explain every dispute of some results, and compare the annotators with each other and the result."""
-    documents = tuple(map(explain, results))
+def explained(results: Sequence[Result], most: int | None = MOST_SHOWN) -> Report:
+    """Explain the disputes of some results, and compare the annotators with each other and the result.
+
+    Of each document only the disputes that matter most are explained, all if `most` is `None`.
+    """
+    documents = tuple(explain(result, most) for result in results)
     return Report(documents, compare_results(results), against_gold(results), deviations(results))
 
 
-def explain(result: Result) -> ExplainedDocument:
-    """Explain every dispute of one result."""
-    explainer = Explainer(result)
+def explain(result: Result, most: int | None = None) -> ExplainedDocument:
+    """Explain the disputes of one result that matter most, or all."""
+    explainer, disputed = Explainer(result), tuple(ranked_links(result))
     return ExplainedDocument(
         result,
-        tuple(
-            (dispute, explainer.explain(dispute)) for dispute in sorted(find_disputes(result), key=_weight)
-        ),
+        tuple((dispute, explainer.explain(dispute)) for dispute in disputes_about(result, disputed[:most])),
+        disputed,
         tuple(shared_ids(result.gold, [*result.instance.annotations, result.gold])),
         tuple(link_shares(result)),
     )
-
-
-def _weight(dispute: Dispute) -> tuple[float, int, Pair]:
-    return weight(dispute.confidence, dispute.links, dispute.pair)
 
 
 def link_shares(result: Result) -> list[LinkShare]:
@@ -266,6 +287,8 @@ def text_report(report: Report) -> Iterator[str]:
         yield f"  {_disputed(document)}"
         if document.disputes:
             yield f"  {document.costs}"
+        if document.selection:
+            yield f"  {document.selection}"
         for dispute, explanation in document.disputes:
             yield printable(f"  {decided_about(dispute, document.names)}: {sides(document, dispute)}")
             yield printable(f"    {_votes(dispute)}")
@@ -292,6 +315,7 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
         yield from ("", f"## {markdown(result.document.title)}", "", disagreement_sentence(typology.counts))
         yield from ("", f"Link by link: {_disputed(document)}. The result: {outcome(result)}.", "")
         yield from (document.costs, "") if document.disputes else ()
+        yield from (document.selection, "") if document.selection else ()
         yield from _table(
             ["annotator", "links", "kept", "added"],
             [[s.annotator, f"{s.given:,}", f"{s.kept:,}", f"{s.added:,}"] for s in document.shares],
@@ -388,8 +412,7 @@ def _group(document: ExplainedDocument, spans: Sequence[Span]) -> str:
 
 
 def _disputed(document: ExplainedDocument) -> str:
-    links = disputed_links([dispute for dispute, _ in document.disputes])
-    return f"{times(links, 'disputed link')} in {times(len(document.disputes), 'group')}"
+    return f"{times(document.links, 'disputed link')} in {times(len(document.disputed), 'group')}"
 
 
 def _votes(dispute: Dispute) -> str:

@@ -22,7 +22,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from caspr.disputes import Dispute, Explanation, disputed_links, links_by_mention
+from caspr.disputes import Dispute, Explanation, links_by_mention
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
 from caspr.report.comparison_tables import KINDS, NumberStyle, decimal, singletons_phrase
 from caspr.report.disagreements import (
@@ -242,7 +242,7 @@ def place_plot(document: ExplainedDocument) -> str:
     tokens = len(document.result.document.tokens)
     bins = min(BINS, max(1, tokens))
     heights = [0] * bins
-    for span, count in links_by_mention([dispute for dispute, _ in document.disputes]):
+    for span, count in links_by_mention(document.disputed):
         heights[(span.start - 1) * bins // tokens] += count
     top = max(heights, default=0)
     if not top:
@@ -386,7 +386,6 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "where": where,
         "times": times,
         "grouped": lambda number: f"{number:,}",
-        "disputed": lambda disputes: disputed_links([dispute for dispute, _ in disputes]),
         "reasons": _reasons,
         "first_apart": _first_apart,
         "outcome": outcome,

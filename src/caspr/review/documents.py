@@ -177,7 +177,7 @@ class ReviewDocument:
             "tokens": len(self.document.tokens),
             "annotators": tuple(annotation.annotator for annotation in self.review.annotations),
             "decisions": entries,
-            "status": "done" if done else "in work" if entries else "open",
+            "status": "done" if done else "in progress" if entries else "open",
             "by": last.who,
             "at": last.when,
             "answers": number_of_acts(snapshot.entries),

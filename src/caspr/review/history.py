@@ -238,6 +238,7 @@ class History:
         return {
             "version": self.version,
             "undo": self.past[-1][1] if self.past else None,
+            "annotators_changed": bool(self.past and self.past[-1][0].under),
             "redo": self.future[-1][1] if self.future else None,
             "progress": self.progress(),
             "working": self.working,

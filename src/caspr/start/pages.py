@@ -113,13 +113,6 @@ class StartPages:
         """Return the folder or file that a page is about."""
         return self.folders.allowed(request.query_params.get("at", ""))
 
-    def draft(self, folder: Path) -> Draft:
-        """Return the draft of a folder."""
-        draft = Draft.read(folder)
-        if draft.source:
-            self.folders.typed.add(Path(draft.source))
-        return draft
-
     def page(self, request: Request, template: str, **values: Any) -> Response:
         """Fill a template."""
         known = {"csrf": person(request).csrf, "address": address, **values}
@@ -182,7 +175,7 @@ class StartPages:
 
     async def show_files(self, request: Request) -> Response:
         """Show which files a project has, and take more."""
-        draft = self.draft(self.at(request))
+        draft = Draft.read(self.at(request))
         copies = [str(name) for name in await run_in_threadpool(lambda: list(copied(draft.folder / COPIES)))]
         return self.page(request, "files.html", draft=draft, copies=copies, step=draft.check())
 
@@ -203,7 +196,7 @@ class StartPages:
 
     async def use(self, request: Request) -> Response:
         """Use the files of a folder where they are."""
-        draft = self.draft(self.at(request))
+        draft = Draft.read(self.at(request))
         self._use(draft, _text(await body_of(request), "path"))
         return _to(address("/files", at=draft.folder))
 
@@ -221,13 +214,13 @@ class StartPages:
 
     async def look(self, request: Request) -> Response:
         """Look at the files."""
-        draft = self.draft(self.at(request))
+        draft = Draft.read(self.at(request))
         at = draft.folder
         return self._begin(at, [draft.check()], address("/check", at=at), address("/files", at=at))
 
     async def show_check(self, request: Request) -> Response:
         """Show what the files hold."""
-        draft = self.draft(self.at(request))
+        draft = Draft.read(self.at(request))
         job = self.jobs.get(draft.folder)
         if job is not None and job.state == "done" and job.steps == (draft.check(),):
             error = job.error.replace(f"{draft.files}{os.sep}", "")
@@ -239,7 +232,7 @@ class StartPages:
 
     async def name(self, request: Request) -> Response:
         """Keep the names that annotators get."""
-        draft = self.draft(self.at(request))
+        draft = Draft.read(self.at(request))
         values = await body_of(request)
         names = {old: " ".join(str(new).split()) for old, new in values.items()}
         for new in names.values():
@@ -254,7 +247,7 @@ class StartPages:
 
     async def ask(self, request: Request) -> Response:
         """Ask the questions on which the settings depend."""
-        draft = self.draft(self.at(request))
+        draft = Draft.read(self.at(request))
         codes = self.seen[draft.folder].codes if draft.folder in self.seen else frozenset[str]()
         answers = draft.answers or usual(codes)
         values = {"draft": draft, "questions": QUESTIONS, "answers": answers, "codes": codes}
@@ -265,7 +258,7 @@ class StartPages:
         at = self.at(request)
         if not self.reviews.release(at):
             raise InputError("The review of this project is open in a window: close it, and merge again.")
-        draft = self.draft(at).changed(answers=checked(await body_of(request)))
+        draft = Draft.read(at).changed(answers=checked(await body_of(request)))
         return self._begin(at, draft.adjudicate(), address("/project", at=at), address("/questions", at=at))
 
     def _begin(self, at: Path, steps: Sequence[CommandStep], then: str, back: str) -> Response:
@@ -317,7 +310,7 @@ class StartPages:
             "rows": rows,
             "done": sum(row.status == "done" for row in rows),
             "answers": sum(row.answers for row in rows),
-            "draft": self.draft(at) if at.is_dir() else None,
+            "draft": Draft.read(at) if at.is_dir() else None,
             "said": said,
             "warned": any(line.lstrip().startswith("warning:") for line in said),
             "exports": [(export, export.step(at, "FORMAT").command) for export in EXPORTS],

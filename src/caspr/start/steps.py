@@ -121,8 +121,9 @@ class CommandRun:
                 self.state = "done"
                 return
             self.state = "cancelled" if self._cancelled.is_set() else "failed"
-        except OSError as error:
-            self.state, self.error = "failed", f"This could not be started: {error.strerror or error}."
+        except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+            reason = getattr(error, "strerror", None) or error
+            self.state, self.error = "failed", f"This could not be started: {reason}."
         finally:
             self._ended.set()
 

@@ -135,3 +135,21 @@ def test_annotators_change_while_a_colleague_looks_at_a_document(chromium: Brows
         ann.get_by_label("New name").fill("Robert")
         ann.get_by_role("button", name="Rename", exact=True).click()
         expect(ann.get_by_role("dialog")).to_contain_text("Bob is working on this document")
+
+
+def test_the_key_that_undoes_answers_leaves_renamed_annotators_alone(chromium: Browser, folder: Path) -> None:
+    with links(folder, "--team", "team.csv") as (first, _):
+        ann = opened(chromium, first)
+        ann.get_by_role("button", name="Rename bob").click()
+        ann.get_by_label("New name").fill("Robert")
+        ann.get_by_role("button", name="Rename", exact=True).click()
+        expect(ann.locator("#annotators-said")).to_contain_text("Robert")
+        at(ann, 0)
+        press(ann, "u")
+        expect(ann.locator("#toast")).to_contain_text("The last step is no answer: an annotator was renamed")
+        press(ann, "v")
+        expect(ann.locator("#matrix")).to_contain_text("Robert")
+        ann.get_by_role("button", name="Undo: an annotator was renamed").click()
+        expect(ann.locator("#matrix")).not_to_contain_text("Robert")
+        expect(ann.locator("#live")).to_contain_text("Undone: an annotator was renamed")
+        expect(ann.locator("#last-change")).not_to_contain_text("colleague")

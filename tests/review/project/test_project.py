@@ -116,7 +116,7 @@ def test_status_progress_and_assignment(project: Project, folder: Path) -> None:
     project.assign([2], "  Dora  Ü ")
     rows = project.summaries()
     assert [(row["status"], row["by"], row["assigned"]) for row in rows] == [
-        ("in work", "Bob", ""),
+        ("in progress", "Bob", ""),
         ("done", "Cem", ""),
         ("open", "", "Dora Ü"),
     ]
@@ -132,7 +132,7 @@ def test_status_progress_and_assignment(project: Project, folder: Path) -> None:
     (folder / ".caspr-index.json").unlink()
     again.reload()
     assert [(row["status"], row["by"]) for row in again.summaries()] == [
-        ("in work", "Bob"),
+        ("in progress", "Bob"),
         ("done", "Cem"),
         ("open", ""),
     ]

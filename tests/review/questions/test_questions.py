@@ -32,6 +32,7 @@ from tests.review.questions.documents import (
     NOBODY,
     QUICK,
     SHE,
+    Chains,
     act,
     asked,
     card,
@@ -481,17 +482,15 @@ def test_a_boundary_that_most_annotators_drew_is_asked_only_if_wanted(*, variant
 
 def test_entities_come_before_boundaries_but_one_that_waits_comes_after_its_boundary() -> None:
     given = {
-        "ann": [[ANNA, ANNA_AGAIN, SHE], [GIRL, HER], [(2, 3), (14, 14)]],
-        "bob": [[ANNA, ANNA_AGAIN], [BEA, SHE], [GIRL, HER, (14, 14)]],
-        "carl": [[ANNA, ANNA_AGAIN], [(2, 3), SHE], [(12, 13), HER], [(16, 16), (14, 14)]],
+        "ann": [[ANNA, ANNA_AGAIN, SHE, GIRL], [BEA, HER]],
+        "bob": [[ANNA, ANNA_AGAIN, GIRL], [BEA, SHE, HER]],
+        "carl": [[ANNA, ANNA_AGAIN], [BEA, SHE], [(12, 13), HER]],
         "dora": [[ANNA, ANNA_AGAIN], [BEA, SHE], [(12, 13), HER]],
     }
     history = opened(given, variants=True)
-    kinds = {id: id[0] for id in asked(history)}
-    assert kinds["b11-13"] == "b"
-    order = asked(history)
-    assert order.index("q8-8") < order.index("b11-13"), "entities first"
-    assert order[-1].startswith("b")
+    assert asked(history) == ["q15-15", "q8-8", "b11-13"], "q11-13 waits"
+    act(history, {"do": "prefer", "mentions": ["11-13"], "over": ["12-13"]})
+    assert asked(history) == ["q15-15", "q11-13", "q8-8"]
 
 
 def test_votes_for_a_boundary_that_is_a_mention_of_its_own_are_not_shown_for_the_other() -> None:
@@ -515,3 +514,28 @@ def test_mentions_that_an_answer_brings_into_the_result_are_changes_elsewhere() 
     assert len(brought) >= 2, "more than the asked mention and the one that the card shows"
     assert {change["from"] for change in brought} == {None}
     assert not {"8-8", choice["anchor"]} & {change["mention"] for change in brought}
+
+
+SIDES: dict[str, Chains] = {
+    "ann": [[ANNA, SHE, HER], [BEA, GIRL]],
+    "bob": [[ANNA, ANNA_AGAIN, SHE], [BEA, GIRL, HER]],
+    "carl": [[ANNA, ANNA_AGAIN], [BEA, SHE, GIRL]],
+}
+
+
+def test_an_entity_that_answers_about_others_rule_out_is_no_choice() -> None:
+    history = opened(SIDES, singletons=Singletons.VOTE)
+    assert len(card(history, "q15-15")["choices"]) == 2
+    act(history, {"do": "together", "mentions": ["8-8", "15-15"]})
+    act(history, {"do": "apart", "mentions": ["8-8", "3-3"]})
+    act(history, {"do": "apart", "mentions": ["8-8", "11-13"]})
+    assert "q15-15" not in asked(history)
+    assert [choice["anchor"] for choice in card(history, "q15-15")["choices"]] == ["8-8"]
+
+
+def test_a_question_without_an_entity_left_asks_for_the_mention() -> None:
+    history = opened(SIDES, singletons=Singletons.VOTE)
+    for other in ("1-1", "3-3", "5-5", "8-8", "11-13"):
+        act(history, {"do": "apart", "mentions": ["15-15", other]})
+    shown = card(history, "q15-15")
+    assert (shown["choices"], shown["kind"], shown["text"]) == ([], "mention", "Is “her” a mention?")

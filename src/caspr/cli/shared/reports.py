@@ -57,11 +57,11 @@ def format_of_methods(path: Path, chosen: str | None) -> str:
 
 def report_text(results: Sequence[Result], format: str) -> str:
     """Return the report on some results in a format of `REPORT_FORMATS`."""
+    if format == "json":
+        return json_text(report_values(explained(results, most=None)), ascii=True)
     report = explained(results)
     if format == "html":
         return report_page(report, _title(report))
-    if format == "json":
-        return json_text(report_values(report), ascii=True)
     lines = text_report(report) if format == "text" else markdown_report(report, _title(report))
     return "".join(f"{line}\n" for line in lines)
 

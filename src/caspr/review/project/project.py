@@ -65,7 +65,7 @@ class ProjectRow:
     """Whether that was proven optimal, where the corpus that made the project said so."""
     decisions: int = 0
     status: str = "open"
-    """`open`, `in work` or `done`, or `missing` if there is no file."""
+    """`open`, `in progress` or `done`, or `missing` if there is no file."""
     by: str = ""
     """Who is done, or decided last."""
     at: str = ""
@@ -127,7 +127,7 @@ def _with_head(row: ProjectRow, head: list[str]) -> ProjectRow:
         elif line.startswith("# caspr note:"):
             flags += _flags(line)
     when, who = done or last
-    status = "done" if done else "in work" if decisions else "open"
+    status = "done" if done else "in progress" if decisions else "open"
     people = {**Counter(_name(name) for _, name in signatures), **({EDITOR: by_hand} if by_hand else {})}
     row = replace(row, decisions=decisions, answers=sum(people.values()), people=people)
     return replace(row, status=status, by=_name(who), at=when, flags=tuple(flags))

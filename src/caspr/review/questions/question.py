@@ -29,7 +29,7 @@ from functools import cached_property
 
 from caspr.confidence import Confidence, Stance, Stances, VoteWeights, by_stances, by_votes
 from caspr.review.solver import Snapshot, Solver
-from caspr.task.decisions import Decisions, spelled
+from caspr.task.decisions import Decisions, StatementKind, spelled
 from caspr.task.instance import Singletons
 from caspr.task.votes import Evidence, Signature, Votes, count_votes, meet
 from caspr.text.document import Annotation, Chain, Span
@@ -231,6 +231,29 @@ class Placing:
     def _kept_apart(self) -> frozenset[Span]:
         return frozenset(span for pair in self.decisions.apart for span in pair)
 
+    @cached_property
+    def _different(self) -> frozenset[frozenset[Span]]:
+        """The pairs that are kept apart, each mention named by the first that it is decided to be with."""
+        return frozenset(frozenset(map(self._first_with, pair)) for pair in self.decisions.apart)
+
+    def _first_with(self, span: Span) -> Span:
+        group = self.decisions.group_of.get(span)
+        return span if group is None else group.mentions[0]
+
+    @cached_property
+    def _held(self) -> frozenset[Span]:
+        """The mentions that an answer about another one holds in an entity, and their own answer releases."""
+        holding = (said for said in self.decisions.statements if said.kind is StatementKind.ENTITY)
+        return frozenset(span for said in holding for span in said.mentions)
+
+    def are_different(self, span: Span, other: Span) -> bool:
+        """Return whether decisions keep a mention apart from another one, or from what that is with."""
+        if self.decisions.separates(span, other):
+            return True
+        if span in self._held or not self._different:
+            return False
+        return frozenset((self._first_with(span), self._first_with(other))) in self._different
+
     def span(self, mention: Span) -> Span | None:
         """Return the boundary that a mention has now; `None` if decisions forbid all."""
         if mention not in self.united.spans_of:
@@ -260,7 +283,7 @@ class Placing:
         """Yield the mentions that annotators link with one and that decisions allow, with their places."""
         for other in self.united.votes.neighbours(mention):
             place = self.span(other)
-            if place is not None and not self.decisions.separates(span, place):
+            if place is not None and not self.are_different(span, place):
                 yield other, place
 
     def is_open(self, question: Question) -> bool:
@@ -287,12 +310,16 @@ class Placing:
         return 3 * same > 2 * len(drawn) and sum(span in self.chain_of for span in group.spans) < 2
 
     def _boundary_open(self, question: Question) -> bool:
-        """Return whether several boundaries are left, and not all of them are decided to be mentions."""
+        """Return whether several boundaries are left.
+
+        Where one is decided to be a mention, another can only be one besides: that is asked if it is in the
+        result, too, unless the settings let a mention have one boundary only.
+        """
         left = [span for span in question.spans if span not in self.ruled_out]
-        fixed = sum(span in self.fixed for span in left)
-        if fixed and self.solver.settings.variants:
-            return False
-        return len(left) > max(1, fixed)
+        if any(span in self.fixed for span in left):
+            besides = (span for span in left if span not in self.fixed and span in self.chain_of)
+            return not self.solver.settings.variants and any(besides)
+        return len(left) > 1
 
     def _link_open(self, question: Question, span: Span) -> bool:
         """Return whether some doubt is left: neither decided to be the same, nor to be different."""
@@ -327,7 +354,7 @@ class Placing:
         return 2 * evidence.k > evidence.n
 
     def _is_settled(self, span: Span, other: Span) -> bool:
-        return self.decisions.separates(span, other) or self.decisions.joins(span, other)
+        return self.are_different(span, other) or self.decisions.joins(span, other)
 
     def settled(self, span: Span, others: Iterable[Span], question: Question) -> bool:
         """Return whether decisions say about all doubts among some mentions if they are the same as one."""
@@ -390,8 +417,6 @@ class Placing:
         span = self.span(question.mention)
         for id in sorted(self._stances.reachable(question.mention)):
             chain = self.chains[id]
-            if span in self._kept_apart and any(
-                self.decisions.separates(span, other) for other in chain.mentions
-            ):
+            if span in self._kept_apart and any(self.are_different(span, other) for other in chain.mentions):
                 continue
             yield chain

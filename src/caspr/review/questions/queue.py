@@ -4,9 +4,9 @@
     text       in the order of the text
     entity     entity by entity, each in the order of the text
 
-A question about the entity of a mention waits until the boundary of the mention is decided, which is asked
-where that question would be. A boundary that more than two thirds of those who marked the mention drew is not
-asked, unless a filter wants it: it is seldom worth an answer.
+A question about the entity of a mention waits until the boundary of the mention is decided; boundaries that
+such a question waits for come before the others. A boundary that more than two thirds of those who marked the
+mention drew is not asked, unless a filter wants it: it is seldom worth an answer.
 
 What is listed is computed from the snapshot at once; choices and exact prices of a question only when it is
 looked at. Prices belong to a snapshot and are forgotten with it. An answer is an operation about the mentions
@@ -95,7 +95,7 @@ def card(
     choices = [_said_without(choice, others) for choice in choices]
     return {
         "id": question.id,
-        "kind": str(question.kind),
+        "kind": str(question.kind if choices else QuestionKind.MENTION),
         "mention": spelled(span),
         "text": worded(placing, question, span, choices),
         "entity": entity_of(placing, question),
@@ -231,7 +231,7 @@ def worded(placing: Placing, question: Question, span: Span, choices: Sequence[C
             min(variant.start for variant in question.spans), max(variant.end for variant in question.spans)
         )
         return f"Where does the mention in “{shorten(document.phrase(widest))}” begin and end?"
-    if question.kind is QuestionKind.MENTION and not choices:
+    if not choices:
         return f"Is {quoted} a mention?"
     if len(choices) == 1:
         return f"Is {quoted} the same as “{shorten(document.phrase(choices[0].anchor))}”?"
@@ -347,10 +347,11 @@ def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> l
     prices = {question.id: price(question) for question in listed}
 
     def rank(question: Question) -> tuple[object, ...]:
-        # What waits for a boundary is as urgent as if it did not.
+        # Boundaries that something waits for come before the others.
         urgent = waiting.get(question.mention, question)
         kind = _KINDS.index(urgent.kind)
-        return kind, prices[urgent.id], urgent.distance, question.mention
+        is_boundary = question.kind is QuestionKind.BOUNDARY
+        return is_boundary, kind, prices[urgent.id], urgent.distance, question.mention
 
     return sorted(listed, key=rank)
 

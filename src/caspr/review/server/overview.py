@@ -31,7 +31,7 @@ from caspr.review.session import MissingError, ReviewSession
 from caspr.text.csv_table import no_formula
 from caspr.text.findings import times
 
-SHOWN = {"all": "all", "open": "open", "work": "in work", "done": "done", "mine": "mine"}
+SHOWN = {"all": "all", "open": "open", "work": "in progress", "done": "done", "mine": "mine"}
 """Which documents can be listed, by the word in the address."""
 _SINCE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}Z?)?)?")
 _COLUMNS = ("at", "by", "document", "do", "label", "category", "confidence")
@@ -248,9 +248,8 @@ MOST_STEPS = 2000
 
 def totals(documents: list[dict[str, Any]]) -> dict[str, int]:
     """Count over all documents what is known of each."""
-    counts = {
-        status: sum(row["status"] == status for row in documents) for status in ("open", "in work", "done")
-    }
+    statuses = [row["status"] for row in documents]
+    counts = {status: statuses.count(status) for status in ("open", "in progress", "done")}
     return {
         "documents": len(documents),
         "asked": sum(row["asked"] or 0 for row in documents),

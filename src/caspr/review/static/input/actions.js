@@ -178,6 +178,13 @@ export class Actions {
     );
   }
 
+  /** Undo the last step, unless it changed annotators: whoever presses the key means an answer. */
+  undoAnswer() {
+    const { undo, annotators_changed } = this.app.store.state;
+    if (annotators_changed) this.app.say(`The last step is no answer: ${undo}. The button takes that back.`);
+    else this.undo();
+  }
+
   undo() {
     if (this.app.store.state.undo === null) this.app.say("There is nothing to undo.");
     else this.app.act({ do: "undo" });

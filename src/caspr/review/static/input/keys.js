@@ -62,7 +62,7 @@ function bindings(app) {
       anywhere("p", "alone: a mention that nothing else refers to", () => actions.alone()),
       anywhere("=", "same: these are one entity", () => actions.same()),
       anywhere("d", "different: these two are not", () => actions.different()),
-      anywhere("x", "absent: this is no mention", () => actions.absent()),
+      anywhere("x", "not a mention", () => actions.absent()),
       anywhere("a", "accept the whole chain as it stands", () => actions.accept()),
       anywhere("b", "break off into a chain of its own", () => actions.split()),
       anywhere("c", "move to another chain …", () => actions.move()),
@@ -77,7 +77,7 @@ function bindings(app) {
       anywhere("F", "flag the mention: generic, ambiguous, later …", () => actions.flag()),
     ],
     History: [
-      anywhere("u Control+z", "undo", () => actions.undo()),
+      anywhere("u Control+z", "undo", () => actions.undoAnswer()),
       anywhere("r Control+y Control+Z", "redo", () => actions.redo()),
       anywhere("l", "what the last step changed elsewhere", () => app.openLastChange()),
       anywhere("q", "stop the search, keep the best result so far", () => app.cancelSearch()),

@@ -42,7 +42,7 @@ export class Header {
 
   /** Show progress, proof and cost, and what undo and redo would do. */
   showStatus() {
-    const { cost, progress, undo, redo } = this.app.store.state;
+    const { cost, progress, undo, annotators_changed, redo } = this.app.store.state;
     const ruled = cost.rules ? ` · rules ${cost.rules}` : "";
     const parts = `omitted ${cost.omitted} · used ${cost.used} · invented ${cost.invented}${ruled}`;
     const delta = costDelta(this.costBefore ?? cost.value, cost.value);
@@ -60,7 +60,7 @@ export class Header {
       ),
       make("span", { class: "soft split" }, parts),
     );
-    showHistoryButton("undo", undo);
+    showHistoryButton("undo", undo, annotators_changed);
     showHistoryButton("redo", redo);
   }
 
@@ -162,9 +162,13 @@ function proof({ status, bound }) {
  * Label a button; one that cannot act now stays reachable, so that the keyboard focus is not lost.
  * @param {"undo" | "redo"} id
  * @param {string | null} label
+ * @param {boolean} isShown whether the button itself says what it does, for steps that one would not expect
  */
-function showHistoryButton(id, label) {
+function showHistoryButton(id, label, isShown = false) {
   const element = byId(id);
+  const name = id === "undo" ? "Undo" : "Redo";
   element.setAttribute("aria-disabled", String(label === null));
-  element.title = label === null ? `Nothing to ${id}` : `${id === "undo" ? "Undo" : "Redo"}: ${label}`;
+  element.title = label === null ? `Nothing to ${id}` : `${name}: ${label}`;
+  const words = find(element, ".does");
+  if (words) words.textContent = isShown ? element.title : name;
 }

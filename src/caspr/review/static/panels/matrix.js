@@ -57,6 +57,10 @@ export class Matrix extends Panel {
    */
   update(change) {
     if (!this.open) return;
+    if (change.rebuild) {
+      this.render();
+      return;
+    }
     this.#counterparts = counterparts(this.app.store);
     for (const id of change.mentions) {
       const old = this.#rows.get(id);

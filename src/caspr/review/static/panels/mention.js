@@ -112,7 +112,7 @@ export class Detail extends Panel {
     const action = (possible, label, key, act) =>
       possible ? button(label, act, { key, focusKey: `act ${key}` }) : null;
     const buttons = [
-      action(mention.decision !== "in", "Enforce as it is", "e", () => actions.enforce()),
+      action(mention.decision !== "in", "Confirm", "e", () => actions.enforce()),
       action(mention.decision !== "absent", "Not a mention", "x", () => actions.absent()),
       action(inSomeChain, "Own chain", "b", () => actions.split()),
       action(true, "Move to …", "c", () => actions.move()),

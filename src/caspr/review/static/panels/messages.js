@@ -232,7 +232,7 @@ function showContradiction(app, message, ids, remedies) {
     ? [make("h3", {}, "Earlier decisions"), make("ol", { class: "decision-list" }, ...clashing.map(itemOf))]
     : [];
   const dialog = openDialog(
-    "These do not fit together",
+    "These contradict each other",
     make(
       "div",
       {},

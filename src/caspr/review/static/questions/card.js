@@ -124,7 +124,7 @@ function choiceButton(app, card, choice, i, actions, result) {
         "span",
         { class: "choice-foot" },
         choice.now ? make("span", { class: "tag result" }, result) : null,
-        ...saying(choice, seenBy(app, card)),
+        ...saying(choice, askedBy(app, card)),
         make("span", { class: "soft price" }, choice.now ? "" : priceText(choice)),
       ),
       choice.leaving.length ? leavingText(app, choice) : null,
@@ -206,23 +206,32 @@ function boundaryLabel({ store }, { anchor }) {
 const seenBy = ({ store }, { unseen }) => store.state.annotators.length - unseen.length;
 
 /**
- * Say how many of the annotators who saw the mention say something, and who.
- * @param {string[]} names
- * @param {number} seen
+ * Return of how many annotators those are counted who say something: who marked a mention say where it ends,
+ * who saw it say of which entity it is.
+ * @param {App} app
+ * @param {QuestionCard} card
  */
-const namesOf = (names, seen) =>
-  make("span", { class: "says" }, `${names.length} of ${seen}: ${names.join(", ")}`);
+const askedBy = (app, card) => (card.kind === "boundary" ? card.voters : seenBy(app, card));
+
+/**
+ * Say how many annotators say something, and who.
+ * @param {string[]} names
+ * @param {number} asked how many annotators there are to say so
+ * @param {string} who which annotators these are, if others are counted beside
+ */
+const namesOf = (names, asked, who = "") =>
+  make("span", { class: "says" }, `${names.length} of ${asked}${who}: ${names.join(", ")}`);
 
 /**
  * Say which annotators say so, and which do in part.
  * @param {Choice} choice
- * @param {number} seen how many annotators saw the mention
+ * @param {number} asked how many annotators there are to say so
  */
-function saying({ says, partly }, seen) {
+function saying({ says, partly }, asked) {
   const wholly = says.filter((name) => !partly.includes(name));
   if (!wholly.length && !partly.length) return [make("span", { class: "says" }, "no annotator")];
   return [
-    wholly.length ? namesOf(wholly, seen) : null,
+    wholly.length ? namesOf(wholly, asked) : null,
     partly.length ? make("span", { class: "partly", title: PARTLY }, `in part ${partly.join(", ")}`) : null,
   ];
 }
@@ -272,7 +281,7 @@ function otherAnswers(card, seen, actions, result) {
       "li",
       {},
       button(label, act, { key, focusKey: `answer ${key}`, kind: isNow ? "now" : "" }),
-      names.length ? namesOf(names, seen) : null,
+      names.length ? namesOf(names, seen, isBoundary ? " who saw it" : "") : null,
       isNow ? make("span", { class: "tag result" }, result) : null,
     );
   /** @type {(op: Operation) => () => unknown} */

@@ -199,13 +199,14 @@ export class Api {
    */
   async #onUpdate(update) {
     const before = this.store.state;
+    const isOwn = this.#waiting > 0;
     await this.#apply(update);
     /** @type {(state: State) => string} */
     const decided = ({ decisions, notes, done }) => JSON.stringify([decisions, notes, done]);
     const changed =
       update.full || Object.keys(update.mentions).length > 0 || decided(before) !== decided(this.store.state);
     const isNew = update.version > before.version;
-    this.listener.update({ update, before, foreign: isNew && changed && this.#waiting === 0 });
+    this.listener.update({ update, before, foreign: isNew && changed && !isOwn });
   }
 
   /**

@@ -85,10 +85,36 @@ export class Store {
     const old = this.state;
     if (update.full || update.version > old.version + 1) return false;
     if (update.version < old.version) return true;
-    const { version, undo, redo, progress, working, problem, cost, decisions, closed, notes, done } = update;
+    const {
+      version,
+      undo,
+      annotators_changed,
+      redo,
+      progress,
+      working,
+      problem,
+      cost,
+      decisions,
+      closed,
+      notes,
+      done,
+    } = update;
     this.state = {
       ...old,
-      ...{ version, undo, redo, progress, working, problem, cost, decisions, closed, notes, done },
+      ...{
+        version,
+        undo,
+        annotators_changed,
+        redo,
+        progress,
+        working,
+        problem,
+        cost,
+        decisions,
+        closed,
+        notes,
+        done,
+      },
       mentions: merged(old.mentions, update.mentions),
       chains: merged(old.chains, update.chains),
     };

@@ -114,6 +114,8 @@ export interface Status {
   version: number;
   /** What undo and redo would take back or do again. */
   undo: string | null;
+  /** Whether undo would bring annotators back as they were, which its key does not do. */
+  annotators_changed: boolean;
   redo: string | null;
   progress: Progress;
   /** Whether the search for a better result is still running. */

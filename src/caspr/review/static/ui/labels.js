@@ -58,10 +58,11 @@ export const place = places.index ?? "";
 
 /**
  * Say how sure the result is about what a question asks.
- * @param {Sure} sure
+ * @param {Sure & { kind: string }} sure
  */
-export function sureText({ confidence, against, voters, tie }) {
-  const votes = `${against || "none"} of ${voters} against`;
+export function sureText({ kind, confidence, against, voters, tie }) {
+  const who = kind === "boundary" ? " who marked it" : "";
+  const votes = `${against || "none"} of ${voters}${who} against`;
   return `confidence ${confidence} % (${tie ? "a tie, " : ""}${votes})`;
 }
 
@@ -71,7 +72,7 @@ export function sureText({ confidence, against, voters, tie }) {
  */
 export function describePrice({ price, exact, possible }) {
   if (!possible) return "is not possible";
-  if (price === null) return "price unknown";
+  if (price === null) return "price not known";
   if (price === 0) return exact ? "costs the same" : "may cost the same";
   return exact ? `costs ${price} more` : `costs at least ${price} more`;
 }
