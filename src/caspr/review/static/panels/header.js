@@ -138,7 +138,7 @@ export class Header {
 
 /** @param {Progress} progress */
 function progressBar({ answered, asked, answers }) {
-  const title = `${answered} of ${asked} disputed mentions are decided`;
+  const title = `${answered} of ${asked} mentions with questions are decided`;
   const round = roundSize ? `, round ${Math.floor(answers / roundSize) + 1}` : "";
   return make(
     "span",
