@@ -9,10 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from bench.browser import started
 from tests.cli.caller import EXAMPLES
 from tests.platforms.scenarios import write_hard
-from tests.review.browser.conftest import chromium
 from tests.review.browser.test_axe import violations
-
-__all__ = ["chromium"]
 
 SCENE = sorted((EXAMPLES / "scene").glob("*.conll"))
 MINUTE = 60_000
