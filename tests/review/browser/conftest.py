@@ -14,7 +14,8 @@ from tests.review.browser.actions import unroute
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ANNOTATORS = [f"in{number}.conll" for number in range(1, 5)]
-COPIES = 60
+COPIES = 100
+"""At least as many as there are tests that use one, since one process may run them all."""
 
 expect.set_options(timeout=15_000)
 
