@@ -16,7 +16,7 @@ from caspr.corpus.survey import Weighing, decide_for_run
 from caspr.errors import InputError, OutputError
 from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.processes import processors
-from caspr.storage import FileLock, remove_temporary, write_stream
+from caspr.storage import FileLock, remove_temporary, write_all
 from caspr.text.findings import Finding, Severity, printable, times
 
 
@@ -196,8 +196,8 @@ def warnings_in(output: Path) -> Iterator[str]:
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterable[Finding]) -> None:
-    write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
-    write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__, findings))
+    write_all({request.output / SUMMARIES[0]: csv_lines(journal.rows())})
+    write_all({request.output / SUMMARIES[1]: json_lines(journal.rows(), totals, __version__, findings)})
     if request.options.layout == "project":
         write_project(request.output, journal.rows())
     if request.options.report:
@@ -207,7 +207,7 @@ def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterab
             {**row, "report": f"reports/{file_name(row['document'])}.html" if row.get("file") else ""}
             for row in journal.rows()
         )
-        write_stream(request.output / REPORT, overview_page(rows, totals.values(), "Corpus"))
+        write_all({request.output / REPORT: overview_page(rows, totals.values(), "Corpus")})
 
 
 def _refuse_overlap(request: Request) -> None:
