@@ -52,15 +52,7 @@ from caspr.formats.conllu import (
     sentence_prefix,
 )
 from caspr.formats.entity_cells import IDS, Entity, is_eid, is_unmistakable, match, render, same_items
-from caspr.formats.format import (
-    Each,
-    Format,
-    ReadOptions,
-    lost_flags,
-    quoted,
-    removed_mentions,
-    whole,
-)
+from caspr.formats.format import Each, Format, ReadOptions, lost_flags, quoted, removed_mentions, whole
 from caspr.formats.naming import keep_ids, name_and_part
 from caspr.formats.text_layer import (
     EntityFacts,

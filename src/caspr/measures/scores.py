@@ -79,12 +79,7 @@ from caspr.measures.matching import (
     map_one_to_one,
     singletons_count,
 )
-from caspr.measures.tree_matching import (
-    align_trees,
-    count_zero_anaphors,
-    has_trees,
-    shared_words,
-)
+from caspr.measures.tree_matching import align_trees, count_zero_anaphors, has_trees, shared_words
 from caspr.notebook_methods import above
 from caspr.text.arguments import annotations_of
 from caspr.text.checks import refuse_document_twice
@@ -201,11 +196,7 @@ class RecallPrecision:
 
     def values(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        return {
-            "recall": self.recall.values(),
-            "precision": self.precision.values(),
-            "f1": decimal(self.f1),
-        }
+        return {"recall": self.recall.values(), "precision": self.precision.values(), "f1": decimal(self.f1)}
 
 
 def harmonic_mean(x: Fraction | None, y: Fraction | None) -> Fraction | None:

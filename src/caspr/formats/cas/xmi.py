@@ -110,10 +110,7 @@ def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer:
         ("tcas", ecore_uri("uima.tcas")),
         ("segmentation", ecore_uri(TOKEN.rpartition(".")[0])),
     ]
-    lines = [
-        '<cas:NULL xmi:id="0"/>',
-        _numbered("tcas:DocumentAnnotation", 2, units, (0, len(text))),
-    ]
+    lines = ['<cas:NULL xmi:id="0"/>', _numbered("tcas:DocumentAnnotation", 2, units, (0, len(text)))]
     for number, (name, extent) in enumerate(
         [("Sentence", sentence) for sentence in sentences(document.sentence_ends, offsets)]
         + [("Token", extent) for extent in offsets],
