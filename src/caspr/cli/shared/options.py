@@ -62,8 +62,11 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options group by group, all in the same columns."""
-        records = {option.opts[-1]: option.get_help_record(ctx) for option in self.get_params(ctx)}
-        records = {name: (record[0], _RANGE.sub("", record[1])) for name, record in records.items() if record}
+        records = {
+            option.opts[-1]: (record[0], _RANGE.sub("", record[1]))
+            for option in self.get_params(ctx)
+            if (record := option.get_help_record(ctx))
+        }
         width = min(30, max(len(names) for names, _ in records.values()))
         for title, names in GROUPS.items():
             shown = [record for name in names.split() if (record := records.get(name))]
