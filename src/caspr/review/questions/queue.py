@@ -469,7 +469,7 @@ class Queue:
         known = self._known
         if known is None or known.snapshot is not snapshot:
             self.moves.forget_others(snapshot.chains)
-            placing = Placing(self.solver, self.united, snapshot.decisions.answers, snapshot)
+            placing = Placing(self.solver, self.united, snapshot.decisions, snapshot)
             known = self._known = _InSnapshot(placing, snapshot, self.moves)
         return known
 
@@ -480,7 +480,7 @@ class Queue:
     def _counted(self, decisions: Decisions) -> Placing:
         """Return where mentions are under decisions, in the last result if that has them."""
         known = self._known
-        if known is not None and known.placing.decisions is decisions:
+        if known is not None and known.placing.decided is decisions:
             return known.placing
         return Placing(self.solver, self.united, decisions)
 
