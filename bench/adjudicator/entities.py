@@ -42,6 +42,8 @@ class Answers:
     """How many were refused as the card said."""
     broken: list[str] = field(default_factory=list)
     """Those whose mention is not in the entity that was chosen."""
+    parted: int = 0
+    """How many whose mention is with the one that the card names, without half of its entity, as it said."""
     untold: list[str] = field(default_factory=list)
     """Those with which mentions left the entity although the card did not say so, or said others."""
     pointless: list[str] = field(default_factory=list)
@@ -52,12 +54,17 @@ class Answers:
 
     def __str__(self) -> str:
         """Count them."""
-        return (
-            f"{self.given} answers, {self.impossible} refused as the card said, {len(self.refused)} refused "
-            f"without a word before, {len(self.broken)} not in that entity, "
-            f"{len(self.untold)} with mentions that left it untold, {len(self.undone)} lost at the end, "
-            f"{len(self.pointless)} questions without a possible entity"
-        )
+        counts = {
+            "answers": self.given,
+            "refused as the card said": self.impossible,
+            "refused without a word before": len(self.refused),
+            "not in that entity": len(self.broken),
+            "in a part of it, as the card said": self.parted,
+            "with mentions that left it untold": len(self.untold),
+            "lost at the end": len(self.undone),
+            "questions without a possible entity": len(self.pointless),
+        }
+        return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
 def opened(annotations: Sequence[Annotation], settings: Settings) -> History:
@@ -141,11 +148,15 @@ def _answer(
             answers.refused.append(f"{said}: {error}")
         return None
     mention = read_spelled(card["mention"])
-    if not holds(step.snapshot, mention, choice):
-        answers.broken.append(said)
     gone = sorted(map(spelled, set(choice.mentions) - entity(step.snapshot, mention)))
-    if shown["computed"] and shown["exact"] and gone != sorted(shown["leaving"]):
+    is_told = gone == sorted(shown["leaving"])
+    if shown["computed"] and shown["exact"] and not is_told:
         answers.untold.append(f"{said}: {gone}, said {shown['leaving']}")
+    if not holds(step.snapshot, mention, choice):
+        if is_told and choice.anchor in entity(step.snapshot, mention):
+            answers.parted += 1
+        else:
+            answers.broken.append(said)
     return step
 
 
