@@ -317,6 +317,14 @@ class Placing:
                 continue
             yield other, place
 
+    def kind(self, question: Question) -> QuestionKind:
+        """Return what a question asks now: where no entity is left to choose, whether it is a mention."""
+        span = self.span(question.mention)
+        if question.kind is not QuestionKind.LINK or not self.decisions or span is None:
+            return question.kind
+        left = next(self.partners(question.mention, span), None)
+        return QuestionKind.MENTION if left is None else QuestionKind.LINK
+
     def is_open(self, question: Question) -> bool:
         """Return whether no decision answers a question."""
         if question.kind is QuestionKind.BOUNDARY:

@@ -51,6 +51,7 @@ export const KEYS = {
  */
 export function questionCard(app, card, marked, position, actions, update) {
   const result = update ? "was the result" : "the result";
+  const inPart = card.choices.find(({ now }) => now)?.partly.length;
   return make(
     "article",
     { class: "card", "aria-labelledby": "question", data: { question: card.id } },
@@ -69,7 +70,7 @@ export function questionCard(app, card, marked, position, actions, update) {
         class: "soft sure",
         title: "How often decisions with such votes were right where experts judged them",
       },
-      `The result: ${sureText(card)}`,
+      `The result: ${sureText(card, inPart)}`,
     ),
     card.reason === null
       ? null
