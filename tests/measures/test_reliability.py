@@ -13,6 +13,7 @@ from caspr.measures.reliability import (
     Pattern,
     Patterns,
     Reliability,
+    TooFewDisagreementsError,
     WeightsAdvice,
     copy_findings,
     learn_reliability,
@@ -213,5 +214,19 @@ def test_a_copy_is_found_whoever_it_is_and_nobody_else() -> None:
 def test_advice_does_not_depend_on_the_order_of_annotators_and_says_why() -> None:
     documents = corpus_of([(0.95, 0.99), (0.95, 0.99), (0.5, 0.9)], 3)
     assert weights_for(documents[:4]).reason.startswith("there are fewer than 5 documents")
-    assert "disagreements" in weights_for(documents[:1]).reason
+    assert "disagreements" in weights_for(documents[:6]).reason
     assert weights_for([]) == WeightsAdvice(None, "")
+
+
+def test_too_few_disagreements_for_everybody_together_are_no_error_where_weights_are_asked_about() -> None:
+    """Each saw all 40 to 90 disagreements, which is enough for one annotator and not for three."""
+    for seed in range(3):
+        documents = corpus_of([(0.95, 0.99), (0.95, 0.99), (0.5, 0.9)], seed)[:6]
+        with pytest.raises(TooFewDisagreementsError):
+            learn_reliability(documents)
+        assert weights_for(documents).reason.startswith("learning weights needs 30 disagreements for each")
+
+
+def test_advice_does_not_depend_on_the_order_of_documents() -> None:
+    documents = corpus_of([(0.95, 0.99), (0.95, 0.99), (0.5, 0.9)], 3)
+    assert weights_for(documents[::-1]) == weights_for(documents)
