@@ -1,6 +1,5 @@
 """How sure decisions are, by the votes: the table, its smoothing, weights, coverage and decisions."""
 
-from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest

@@ -21,9 +21,10 @@ Who is *against*?
     a mention    those who saw it and take a different *stance*: another entity, alone, or no mention
 
 The stance of an annotator on a mention is the chain of the result that holds most of the other mentions of
-the annotator's chain, or chains. Votes count as much as the annotator's weight says: that of a link by `omit`, that of a
-missing link by `use`, each compared with the average of the document. Annotators who did not see a mention
-have no vote on it. What the adjudicator decided is sure by definition, whatever the votes say.
+the annotator's chain, or chains. Votes count as much as the annotator's weight says: that of a link by
+`omit`, that of a missing link by `use`, each compared with the average of the document. Annotators who did
+not see a mention have no vote on it. What the adjudicator decided is sure by definition, whatever the votes
+say.
 
 A *tie* is what people call a tie: as many for as against.
 

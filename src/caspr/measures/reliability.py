@@ -276,10 +276,15 @@ FOLDS = 5
 """In how many parts documents are held out, one after the other."""
 CLEARLY = 1.65
 """How large t must be for learned weights to be used: in 1 of 20 corpora of equal annotators it is larger."""
-COPIES = 0.9
+COPIES = 0.88
 """The share of links that two annotators must have in common to be taken for near copies ..."""
-CLOSER = 5
-"""... and how many times fewer disagreements they must have with each other than with anybody else."""
+CLOSER = 2.5
+"""... and how many times fewer disagreements they must have with each other than with anybody else.
+
+Tried on 5 to 40 Hebrew texts with a copy of one annotator as the fourth: all of 24 copies with 1 % of the
+mentions and chains changed are found, 23 of 24 with 2 %, one with 5 %. The people themselves have at most
+0.87 in common, and at most 1.5 times fewer disagreements.
+"""
 
 
 @dataclass(frozen=True)
