@@ -21,9 +21,10 @@ Who is *against*?
     a mention    those who saw it and take a different *stance*: another entity, alone, or no mention
 
 The stance of an annotator on a mention is the chain of the result that holds most of the other mentions of
-the annotator's chain. Votes count as much as the annotator's weight says: that of a link by `omit`, that of a
-missing link by `use`, each compared with the average of the document. Annotators who did not see a mention
-have no vote on it. What the adjudicator decided is sure by definition, whatever the votes say.
+the annotator's chain, or chains. Votes count as much as the annotator's weight says: that of a link by
+`omit`, that of a missing link by `use`, each compared with the average of the document. Annotators who did
+not see a mention have no vote on it. What the adjudicator decided is sure by definition, whatever the votes
+say.
 
 A *tie* is what people call a tie: as many for as against.
 
@@ -36,6 +37,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import fsum
 from typing import NamedTuple
 
 from caspr.task.instance import Instance
@@ -142,8 +144,8 @@ class Confidence:
 
 def by_votes(for_: Sequence[float], against: Sequence[float]) -> Confidence:
     """Return the confidence that votes give, each with what it weighs."""
-    heads, weight = len(for_) + len(against), sum(for_) + sum(against)
-    part, whole = (sum(against), weight) if weight > 0 else (len(against), heads)
+    heads, weight = len(for_) + len(against), fsum((*for_, *against))
+    part, whole = (fsum(against), weight) if weight > 0 else (len(against), heads)
     return Confidence(1 - error_rate(part, whole, heads), len(against), heads)
 
 
@@ -202,11 +204,14 @@ class Stances:
         for number in range(votes.annotators):
             if viewers >> number & 1:
                 stances[number] = Stance("alone" if marks >> number & 1 else "absent")
+        spreads: dict[int, Counter[str | None]] = {}
         for annotator, chain in votes.signature(mention).chains:
-            counts = self._spread.get((annotator, chain), Counter()).copy()
-            counts[home] -= 1
-            best = max(counts, key=lambda id: (counts[id], id is not None, id == home), default=None)
-            if best in counts and counts[best] > 0:
+            spread = spreads.setdefault(annotator, Counter())
+            spread.update(self._spread.get((annotator, chain), ()))
+            spread[home] -= 1
+        for annotator, spread in spreads.items():
+            best = min(spread, key=lambda id: (-spread[id], id is None, id != home, id or ""))
+            if spread[best] > 0:
                 stances[annotator] = Stance("entity", best)
         return stances
 
@@ -301,7 +306,7 @@ class Confidences(Mapping[Span, Support]):
         stances, now, sure = self._stances.of(mention), self.now(mention), self.mention(mention)
         names = [annotation.annotator for annotation in self.instance.annotations]
         said: dict[Stance, list[str]] = {}
-        for name, stance in zip(names, stances, strict=False):
+        for name, stance in sorted(zip(names, stances, strict=False)):
             if stance.kind != "unseen":
                 said.setdefault(stance, []).append(name)
         others = [stance for stance in said if stance != now]

@@ -16,13 +16,12 @@ from caspr.errors import InputError
 @options.page_options
 @click.option(
     "--shortcut",
-    type=options.FILES,
     metavar="[FOLDER]",
     is_flag=False,
     flag_value="",
     help="Write a file there that opens the page by a double click, and end. Default: the desktop.",
 )
-def command(folder: Path, port: int, browser: bool, shortcut: Path | None) -> None:
+def command(folder: Path, port: int, browser: bool, shortcut: str | None) -> None:
     """Open a page on this machine for everything: new projects, merging, review, reports, exports.
 
     The page shows folders below FOLDER, by default the one you are in, and others whose path you type. It
@@ -31,7 +30,7 @@ def command(folder: Path, port: int, browser: bool, shortcut: Path | None) -> No
     if shortcut is not None:
         from caspr.start.shortcut import desktop, write_shortcut
 
-        path = write_shortcut(desktop() if shortcut == Path() else shortcut)
+        path = write_shortcut(Path(shortcut) if shortcut else desktop())
         print_lines([f"wrote {path}: a double click on it opens the page"])
         return
     if not folder.is_dir():

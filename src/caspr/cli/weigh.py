@@ -58,17 +58,19 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values
     patterns = [
         instance_patterns(settings.instance(align(annotations), Decisions())) for annotations in documents
     ]
+    advice = weights_for(patterns)
+    copies = tuple(copy_findings(advice.copies))
     try:
-        learned, advice = learn_reliability(patterns), weights_for(patterns)
+        learned = learn_reliability(patterns)
     except TooFewDisagreementsError as too_few:
         if output is not None or quiet or values["no_result"] or values["strict"]:
             raise
-        print_findings((*findings, *odd))
+        print_findings((*findings, *odd, *copies))
         for line in closeness_lines(_agreement(documents, settings)):
             echo(line)
         print_lines([str(too_few)])
         return
-    all_findings = (*findings, *odd, *learned.findings, *copy_findings(advice.copies))
+    all_findings = (*findings, *odd, *learned.findings, *copies)
     if not quiet:
         print_findings(all_findings)
     if values["strict"]:
