@@ -56,7 +56,7 @@ def test_unclear_and_wrong_layouts_are_refused(caspr: Caller, tmp_path: Path) ->
     corpus = write_corpus(tmp_path / "in", ["a", "b"], annotators=("ann",))
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "there are no documents in it" in caspr.fails(
+    assert "there are no documents in the layout" in caspr.fails(
         "corpus", empty, "-o", tmp_path / "x", "--by", "document"
     )
     assert "say --by document" in caspr.fails("corpus", corpus, "-o", tmp_path / "out")

@@ -193,7 +193,7 @@ def test_coverage_and_factors_change_what_is_done(caspr: Caller, tmp_path: Path)
     table, folder = tmp_path / "seen.csv", tmp_path / "out"
     table.write_text("anna,miller,1,100\ncarla,müller,,\n", encoding="utf-8")
     outcome = corpus(caspr, folder, "--coverage", table)
-    assert "document 'müller', there are 'market', 'miller', 'storm'" in outcome.err
+    assert "document 'müller'; known here: 'market', 'miller', 'storm'" in outcome.err
     corpus(caspr, folder, "--coverage", table)
     assert taken_over(folder) == 3
     table.write_text("anna,miller,1,90\n", encoding="utf-8")
