@@ -13,6 +13,7 @@ from caspr.corpus.plan import Plan
 from tests.cli.caller import PAPER, Caller
 from tests.corpus.corpora import document_text, golds, write_corpus
 
+pytestmark = pytest.mark.usefixtures("without_workers")
 BRUTE = ("--engine", "brute")
 NAMES = ["a", "b", "c", "news/d"]
 

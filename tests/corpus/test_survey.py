@@ -6,6 +6,8 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from caspr.corpus.job import Options
 from caspr.corpus.plan import Plan
 from caspr.corpus.survey import EQUAL, Weighing, decide_for_run
@@ -13,6 +15,7 @@ from caspr.task.instance import Singletons
 from tests.cli.caller import EXAMPLES, Caller, Outcome
 from tests.corpus.corpora import golds
 
+pytestmark = pytest.mark.usefixtures("without_workers")
 TALES = EXAMPLES / "tales"
 
 
