@@ -13,8 +13,7 @@ from caspr.errors import InputError
 
 @options.subcommand("start")
 @click.argument("folder", type=options.FILES, default=Path(), metavar="[FOLDER]")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port. Default: any that is free.")
-@click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes.")
+@options.page_options
 @click.option(
     "--shortcut",
     metavar="[FOLDER]",
