@@ -61,6 +61,8 @@ class Question:
     seen: int
     distance: int
     """How far the votes that are in doubt are from being equally divided, the closest of them."""
+    near: frozenset[Span]
+    """All boundaries of the mention and of the doubts: what decisions that answer it are about."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ def find_questions(united: UnitedMentions) -> list[Question]:
     for mention, markers in votes.marks.items():
         marked, seen = markers.bit_count(), votes.viewers(mention).bit_count()
         spans, before = united.spans(mention), tuple(sorted(doubts.get(mention, ())))
-        about = (mention, spans, before, marked, seen, _distance(votes, mention, before))
+        near = frozenset(span for other in (mention, *before) for span in united.spans(other))
+        about = (mention, spans, before, marked, seen, _distance(votes, mention, before), near)
         if len(spans) > 1:
             questions.append(Question(f"b{spelled(mention)}", QuestionKind.BOUNDARY, *about))
         if before:
@@ -234,6 +237,11 @@ class Placing:
         return self.decisions.standing.union(self.decisions.group_of)
 
     @cached_property
+    def _decided(self) -> frozenset[Span]:
+        """The spans that some decision is about."""
+        return self.ruled_out | self.fixed | self._kept_apart | self.decisions.alone
+
+    @cached_property
     def _kept_apart(self) -> frozenset[Span]:
         return frozenset(span for pair in self.decisions.apart for span in pair)
 
@@ -327,6 +335,8 @@ class Placing:
 
     def is_open(self, question: Question) -> bool:
         """Return whether no decision answers a question."""
+        if question.doubts and self._decided.isdisjoint(question.near):
+            return True
         if question.kind is QuestionKind.BOUNDARY:
             return self._boundary_open(question)
         span = self.span(question.mention)
@@ -341,8 +351,10 @@ class Placing:
 
         That is more than two thirds of those who marked the mention; the result has this boundary alone.
         """
+        if question.kind is not QuestionKind.BOUNDARY:
+            return False
         group = self.united.variants.group(question.mention)
-        if question.kind is not QuestionKind.BOUNDARY or group is None:
+        if group is None:
             return False
         drawn = list(group.marked.values())
         same = drawn.count(self.span(question.mention) or question.mention)
@@ -411,10 +423,9 @@ class Placing:
     @cached_property
     def _stances(self) -> Stances:
         known = self.united.votes.signatures.keys() | self.united.votes.marks.keys()
-        return Stances(
-            self.united.votes,
-            {mention: self.home(mention) for mention in known if self.span(mention) is not None},
-        )
+        spans = ((mention, self.span(mention)) for mention in known)
+        homes = {mention: self.chain_of.get(span) for mention, span in spans if span is not None}
+        return Stances(self.united.votes, homes)
 
     def stances(self, mention: Span) -> Sequence[Stance]:
         """Return what each annotator says about a mention, in the order of the annotations."""
@@ -454,7 +465,7 @@ class Placing:
     def reachable(self, question: Question) -> Iterator[Chain]:
         """Yield the chains of the result that annotators put a mention into and that decisions allow."""
         span = self.span(question.mention)
-        for id in sorted(self._stances.reachable(question.mention)):
+        for id in self._stances.reachable(question.mention):
             chain = self.chains[id]
             if span in self._kept_apart and any(self.are_different(span, other) for other in chain.mentions):
                 continue
