@@ -114,12 +114,6 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "spare",
-        "assert gain is not None",
-        ("always",),
-        "the line before refuses it, and this one is for the type checker",
-    ),
-    Equivalent(
-        "spare",
         "listed = ((graph.rows[u].keys() | graph.rows[v].keys()) & inside) - {u, v}",
         ("drop-operand 3",),
         "a pair that is not listed loses the same as what is common, node by node",
@@ -147,12 +141,6 @@ EQUIVALENTS = (
         "inside = sum(self.gain(u, v) or 0 for u, v in combinations(nodes, 2))",
         ("drop-operand 2",),
         "it is for the type checker; a core with a forbidden pair was refused before",
-    ),
-    Equivalent(
-        "_joined",
-        "assert gained is not None  # what some optimum has together is not forbidden",
-        ("always",),
-        "it is for the type checker; a rule is never about a forbidden pair",
     ),
     Equivalent(
         "may_swap",
@@ -387,12 +375,6 @@ EQUIVALENTS = (
         "if problem.demands:",
         ("always",),
         "where there are no demands, there are no partners, shared links, ties and rows of their own to add",
-    ),
-    Equivalent(
-        "_others",
-        "assert gain is not None",
-        ("always",),
-        "the line before refuses it, and this one is for the type checker",
     ),
 )
 """All that are known."""
