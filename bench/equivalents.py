@@ -23,8 +23,9 @@ class Equivalent:
 class Steering:
     """Functions that only choose what is tried next: whatever they answer, what is proven holds.
 
-    A mutant of theirs that survives makes a search slower or quicker, and is counted apart. It is for
-    `bench.performance` to tell the difference.
+    That the search ends, and in time, is not theirs to risk: that has tests of its own. A mutant of theirs
+    that survives makes a search slower or quicker, and is counted apart. It is for `bench.performance` to
+    tell the difference.
     """
 
     path: str
@@ -44,7 +45,6 @@ STEERING = (
                 "_cut_off",
                 "_effort",
                 "_gap",
-                "_goes_on",
                 "_is_worth_rounding",
                 "_kept",
                 "_look_between",
@@ -64,8 +64,8 @@ STEERING = (
                 "undecided_pair",
             }
         ),
-        "all cuts are inequalities that hold, all clusterings are valued before they count, and any pair may "
-        "be branched on: the docstring of the module proves each step whatever these answer",
+        "all cuts are inequalities that hold, all clusterings are valued before they count, and any open "
+        "pair may be branched on: the docstring of the module proves each step whatever these answer",
     ),
 )
 
