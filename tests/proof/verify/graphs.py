@@ -1,6 +1,6 @@
 """Small graphs of single mentions: what statements prove about them, and what they gain at most."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 from caspr.errors import EngineError
 from caspr.proof.verify.graph import ProofDemand, ProofGraph, ordered
 from caspr.proof.verify.tree import bound_tree
+from tests.clusterings import every_clustering
 
 Gains = Mapping[tuple[int, int], int]
 Demands = Mapping[int, ProofDemand]
@@ -40,7 +41,7 @@ def refused(message: str, gains: Gains, *statements: dict[str, Any], demands: De
 def optimum(graph: ProofGraph) -> int | None:
     """Try every clustering that meets the demands, and pay each link of first partners once."""
     values = []
-    for labels in _partitions(len(graph.sizes)):
+    for labels in every_clustering(len(graph.sizes)):
         inside = [pair for pair in combinations(range(len(labels)), 2) if labels[pair[0]] == labels[pair[1]]]
         gains = [graph.gain(*pair) for pair in inside]
         paid = {}
@@ -55,13 +56,3 @@ def optimum(graph: ProofGraph) -> int | None:
 def best(gains: Gains, nodes: int, demands: Demands = NONE) -> int | None:
     """Return what single mentions gain at most."""
     return optimum(graph_of(gains, nodes, demands))
-
-
-def _partitions(nodes: int) -> Iterator[list[int]]:
-    """Yield the labels of every clustering once."""
-    if not nodes:
-        yield []
-        return
-    for labels in _partitions(nodes - 1):
-        for label in range(max(labels, default=-1) + 2):
-            yield [*labels, label]
