@@ -48,7 +48,7 @@ SECONDS = 10.0
 def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values: Any) -> None:
     """Learn how far the links of each annotator can be trusted, and what they should weigh.
 
-    Needs three annotators of the same documents. Nothing but the annotators' files is used: no gold standard.
+    It needs three annotators of the same documents, and no gold standard.
     """
     files, read = read_given(inputs, options.reading(values))
     outputs = Outputs(requested("-o", output), tuple(path for path in read if path.is_file()))
