@@ -214,7 +214,8 @@ def _rates(scores: Scores) -> dict[str, Rates]:
 
 def deviations(results: Sequence[Result]) -> Mapping[str, DisagreementCounts]:
     """Count the mentions in which each annotator departs from the gold standard, as that one sees them."""
-    return {name: _counted(pairs, None).reversed() for name, pairs in _with_gold(results).items()}
+    homes = cache(homes_of)
+    return {name: _counted(pairs, None, homes).reversed() for name, pairs in _with_gold(results).items()}
 
 
 def _covered(
@@ -304,9 +305,7 @@ def in_first_chain(annotation: Annotation) -> Annotation:
     )
 
 
-def _counted(
-    pairs: Sequence[CoveredPair], singletons: bool | None, homes: HomesOf = homes_of
-) -> DisagreementCounts:
+def _counted(pairs: Sequence[CoveredPair], singletons: bool | None, homes: HomesOf) -> DisagreementCounts:
     documents, coverages = [pair.annotations for pair in pairs], [pair.coverage for pair in pairs]
     return count_all(documents, singletons=singletons, coverages=coverages, homes_of=homes)
 
