@@ -207,7 +207,7 @@ def split_crossing(
     aliases: dict[str, str] = {}
     for chain in every:
         first, *rest = _layers(chain.mentions, strict=chain.id in strict)
-        kept.append(chain.over(first))
+        kept.append(chain.over(first) if rest else chain)
         for layer, id in zip(rest, fresh, strict=False):
             moved.append(chain.over(layer).called(id))
             aliases[id] = chain.id

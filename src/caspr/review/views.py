@@ -4,13 +4,13 @@
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
 from caspr.review.record import note_values
 from caspr.review.solver import Snapshot, Solver
-from caspr.task.decisions import Decision, Decisions, signature_values, spelled
+from caspr.task.decisions import Decision, signature_values, spelled
 from caspr.task.limits import Limits
 from caspr.text.document import Chain, Span
 from caspr.text.variants import Variants
@@ -22,13 +22,11 @@ UNKNOWN: Placement = (None, None, ())
 """The placement of a span that is no mention."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Viewer:
     """Makes the views of one document."""
 
     solver: Solver
-    _last: tuple[Snapshot | None, dict[Span, Placement]] = field(default=(None, {}), repr=False)
-    """The snapshot that was viewed last, with its placements."""
 
     @cached_property
     def votes(self) -> Mapping[Span, list[str | None]]:
@@ -44,20 +42,27 @@ class Viewer:
 
     def whole(self, snapshot: Snapshot) -> dict[str, Any]:
         """Return everything that can differ between snapshots."""
-        placements = self._placements(snapshot)
+        inside = self._inside(snapshot)
+        placements = self._placements(snapshot, self.votes)
         return {
             "mentions": {
                 spelled(span): self._mention(span, placement) for span, placement in placements.items()
             },
-            "chains": {
-                chain.id: _chain(chain, snapshot.decisions) for chain in self.solver.named_chains(snapshot)
-            },
+            "chains": {chain.id: _chain(chain, inside) for chain in self.solver.named_chains(snapshot)},
             **self._short_parts(snapshot),
         }
 
     def difference(self, before: Snapshot, after: Snapshot, named: Iterable[Span] = ()) -> dict[str, Any]:
-        """Return what differs in a later snapshot; `changed` lists moved mentions that were not named."""
-        old, new = self._placements(before), self._placements(after)
+        """Return what differs in a later snapshot; `changed` lists moved mentions that were not named.
+
+        A mention is looked at where its chain differs, or what is decided about it.
+        """
+        chains = set(before.chains) ^ set(after.chains)
+        moving = {span for chain in chains for span in chain.mentions}
+        moving |= self._inside(before) ^ self._inside(after)
+        moving |= self.solver.ruled_out(before.decisions) ^ self.solver.ruled_out(after.decisions)
+        moving &= self.votes.keys()
+        old, new = self._placements(before, moving), self._placements(after, moving)
         changed = {span: placement for span, placement in new.items() if old.get(span) != placement}
         gone: dict[str, Any] = {spelled(span): None for span in old.keys() - new.keys()}
         expected = frozenset(named)
@@ -110,31 +115,31 @@ class Viewer:
         old = {chain.id: chain for chain in self.solver.named_chains(before)}
         new = {chain.id: chain for chain in self.solver.named_chains(after)}
         changed: dict[str, Any] = dict.fromkeys(old.keys() - new.keys())
+        inside = self._inside(before), self._inside(after)
         for id, chain in new.items():
-            view = _chain(chain, after.decisions)
-            if old.get(id) != chain or view != _chain(old[id], before.decisions):
-                changed[id] = view
+            if id not in old or _content(old[id], inside[0]) != _content(chain, inside[1]):
+                changed[id] = _chain(chain, inside[1])
         return changed
 
-    def _placements(self, snapshot: Snapshot) -> dict[Span, Placement]:
-        if self._last[0] is snapshot:
-            return self._last[1]
-        decisions, chain_of = snapshot.decisions, snapshot.chain_of
-        inside = decisions.standing.union(decisions.answers.group_of)
+    @staticmethod
+    def _inside(snapshot: Snapshot) -> frozenset[Span]:
+        """Return the mentions that answers of the adjudicator say are some."""
+        return snapshot.decisions.standing.union(snapshot.decisions.answers.group_of)
+
+    def _placements(self, snapshot: Snapshot, some: Iterable[Span]) -> dict[Span, Placement]:
+        """Return where some of the annotators' mentions are, and all that only decisions know."""
+        decisions, chain_of, inside = snapshot.decisions, snapshot.chain_of, self._inside(snapshot)
         ruled_out = self.solver.ruled_out(decisions)
-        enforced = decisions.standing.union(decisions.group_of)
-        known = {**self.votes, **dict.fromkeys(enforced), **dict.fromkeys(decisions.absent)}
+        decided = (*decisions.standing, *decisions.group_of, *decisions.absent)
         variants = cache(lambda: self.solver.settings.find_variants(self.solver.annotations, decisions))
-        placements: dict[Span, Placement] = {
+        return {
             span: (
                 chain_of.get(span),
                 "in" if span in inside else "absent" if span in ruled_out else None,
                 () if span in self.votes else self._marked_as(span, snapshot, variants()),
             )
-            for span in known
+            for span in dict.fromkeys((*some, *(span for span in decided if span not in self.votes)))
         }
-        self._last = (snapshot, placements)
-        return placements
 
     def _mention(self, span: Span, placement: Placement) -> dict[str, Any]:
         votes = self.votes.get(span)
@@ -237,11 +242,15 @@ class Viewer:
         }
 
 
-def _chain(chain: Chain, decisions: Decisions) -> dict[str, Any]:
-    enforced = decisions.standing.union(decisions.answers.group_of)
+def _content(chain: Chain, inside: frozenset[Span]) -> tuple[object, ...]:
+    """Return what the view of a chain says, as far as it can differ."""
+    return chain.mentions, chain.name, chain.type, inside.issuperset(chain.mentions)
+
+
+def _chain(chain: Chain, inside: frozenset[Span]) -> dict[str, Any]:
     return {
         "mentions": [spelled(span) for span in chain.mentions],
-        "decided": all(span in enforced for span in chain.mentions),
+        "decided": inside.issuperset(chain.mentions),
         "name": chain.name,
         "type": chain.type,
     }

@@ -91,7 +91,7 @@ class Votes:
 
     def neighbours(self, mention: Span) -> list[Span]:
         """Return all mentions that some annotator linked with a mention, in text order."""
-        linked = {span for chain in self.signature(mention).chains for span in self._members[chain]}
+        linked = {span for chain in self.signature(mention).chains for span in self.members[chain]}
         return sorted(linked - {mention})
 
     @cached_property
@@ -102,15 +102,15 @@ class Votes:
     @cached_property
     def nested_links(self) -> frozenset[tuple[Span, Span]]:
         """Those of the nested pairs that some annotator linked."""
-        return frozenset(pair for members in self._members.values() for pair in nested_pairs(members))
+        return frozenset(pair for members in self.members.values() for pair in nested_pairs(members))
 
     @property
     def overlapping_links(self) -> int:
         """How many links join overlapping mentions: at least as many as `nested_links`, soon counted."""
-        return sum(map(count_overlaps, self._members.values()))
+        return sum(map(count_overlaps, self.members.values()))
 
     @cached_property
-    def _members(self) -> Mapping[tuple[int, int], list[Span]]:
+    def members(self) -> Mapping[tuple[int, int], list[Span]]:
         """The mentions of each annotator's chains."""
         members: dict[tuple[int, int], list[Span]] = defaultdict(list)
         for mention, signature in self.signatures.items():

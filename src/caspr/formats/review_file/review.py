@@ -15,8 +15,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import groupby
+from functools import cache, cached_property
 from pathlib import Path
 from string import ascii_letters
 from zlib import crc32
@@ -125,16 +124,16 @@ def result_sum(cells: Sequence[str]) -> str:
     >>> result_sum(["-", "-", "-", "(1)", "-", "(1)"])
     '3eK1eK'
     """
-    known: dict[str, str] = {}
+    letters = cache(_letters)
     pieces: list[str] = []
-    for empty, run in groupby(cells, key=NOTHING.__contains__):
-        if empty:
-            pieces.append(str(sum(1 for _ in run)))
-            continue
-        for cell in run:
-            if cell not in known:
-                known[cell] = _letters(cell)
-            pieces.append(known[cell])
+    done = 0
+    for number in [number for number, cell in enumerate(cells) if cell not in NOTHING]:
+        if number > done:
+            pieces.append(str(number - done))
+        pieces.append(letters(cells[number]))
+        done = number + 1
+    if done < len(cells):
+        pieces.append(str(len(cells) - done))
     return "".join(pieces)
 
 

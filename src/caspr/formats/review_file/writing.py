@@ -177,8 +177,8 @@ class Filler:
 
     prepared: Prepared
     _chains: frozenset[Chain] = frozenset()
-    """The chains that are in the cells."""
-    _brackets: dict[int, set[Bracket]] = field(default_factory=dict)
+    """The chains that are in the cells, those that cells cannot express in several parts."""
+    _brackets: defaultdict[int, set[Bracket]] = field(default_factory=lambda: defaultdict(set))
     _cells: list[str] = field(default_factory=list)
 
     def fill(
@@ -210,36 +210,20 @@ class Filler:
         return write_document(self.prepared.document, before, cells, notes=True)
 
     def _column(self, result: Sequence[Chain]) -> Column:
-        chains = frozenset(result)
-        new = chains - self._chains
-        if not self._cells or split_crossing(new)[1]:
-            # Mentions that cross in their chain need ids of their own, which depend on all chains.
-            self._chains, self._cells = frozenset(), []
-            column = write_column(self.prepared.document, result, "the result")
-            if not column.aliases:
-                self._take(chains, column.cells)
-            return column
-        checked(self.prepared.document, new, "the result")
-        self._change(self._chains - chains, new)
-        self._chains = chains
-        return Column(self._cells, {})
+        document = self.prepared.document
+        kept, aliases = split_crossing(checked(document, result, "the result"))
+        chains = frozenset(kept)
+        cells = self._cells.copy() or ["-"] * len(document.tokens)
+        for token in self._exchange(self._chains - chains, chains - self._chains):
+            cells[token - 1] = write_cell(self._brackets[token])
+        self._chains, self._cells = chains, cells
+        return Column(cells, aliases)
 
-    def _take(self, chains: frozenset[Chain], cells: list[str]) -> None:
-        self._chains, self._cells, self._brackets = chains, cells, {}
-        for chain in chains:
-            for token, bracket in brackets(chain):
-                self._brackets.setdefault(token, set()).add(bracket)
-
-    def _change(self, old: Iterable[Chain], new: Iterable[Chain]) -> None:
-        touched = set()
-        for chain in old:
-            for token, bracket in brackets(chain):
-                self._brackets[token].discard(bracket)
-                touched.add(token)
-        for chain in new:
-            for token, bracket in brackets(chain):
-                self._brackets.setdefault(token, set()).add(bracket)
-                touched.add(token)
-        self._cells = list(self._cells)
-        for token in touched:
-            self._cells[token - 1] = write_cell(self._brackets[token])
+    def _exchange(self, old: Iterable[Chain], new: Iterable[Chain]) -> set[int]:
+        """Replace chains; return the tokens at which they have brackets."""
+        gone, come = ([pair for chain in chains for pair in brackets(chain)] for chains in (old, new))
+        for token, bracket in gone:
+            self._brackets[token].discard(bracket)
+        for token, bracket in come:
+            self._brackets[token].add(bracket)
+        return {token for token, _ in (*gone, *come)}
