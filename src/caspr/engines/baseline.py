@@ -33,7 +33,7 @@ COMPARED = 500_000
 ENOUGH = 2
 """How many answers are tried whatever the time: as a rule those of the majority and the best annotator."""
 CLEARLY = 1.1
-"""Where prices add up, the first is enough if the estimate says it saves this many times what the next does."""
+"""Where prices add up, the first is enough if by the estimate it saves this many times what the next does."""
 FALLBACK = (
     "nothing better was found than the chains of one annotator, or of the majority, made to fit rules and "
     "decisions"
