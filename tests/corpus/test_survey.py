@@ -234,7 +234,7 @@ def surveyed(caspr: Caller, folder: Path, *words: object, source: Path) -> Outco
 
 
 def uneven(folder: Path, *, documents: int = 12, copy: bool = False) -> Path:
-    """Write documents of one who is right, one who errs now and then, and one who errs often, or copies."""
+    """Write documents of one who is right, two who err now and then, or copy, and one who errs often."""
     rng = random.Random(7)
 
     def cells(rate: float) -> str:
@@ -243,8 +243,8 @@ def uneven(folder: Path, *, documents: int = 12, copy: bool = False) -> Path:
 
     for number in range(documents):
         right, often = cells(0.02), cells(0.6)
-        third = right if copy else cells(0.1)
-        write(folder, f"d{number:02}", anna=right, ben=third, carla=often)
+        second, third = right if copy else cells(0.1), cells(0.1)
+        write(folder, f"d{number:02}", anna=right, ben=second, carla=third, dora=often)
     return folder
 
 
