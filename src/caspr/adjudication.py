@@ -359,7 +359,8 @@ def by_document(
         refuse_only_golds([annotation for group in groups.values() for annotation in group])
     if len(files) < 2:
         unread = "".join(f"; {finding.message}" for finding in findings if finding.code == "unread-files")
-        raise InputError(f"this is the file of one annotator; give those of two or more{unread}")
+        there = "this is the file of one annotator" if files else "there are no files"
+        raise InputError(f"{there}; give those of two or more{unread}")
     if not shared:
         titles = sorted({group[0].document.title for group in groups.values()})
         raise InputError(

@@ -10,10 +10,11 @@ the majority    every mention is linked with those just before it in annotators'
 the annotators  an estimate says whose chains to try first, theirs or the majority's. If every pair is used
                 or omitted, what chains save is a sum over all annotators: for each, how many pairs the two
                 have in common. It follows from how many mentions each chain of one has in each of the other.
+                Where time is up, one answer is then enough if it is clearly the best by the estimate.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations_with_replacement
 from math import comb, inf
 from time import monotonic
@@ -23,14 +24,16 @@ from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.pricing import ListedPairs, chain_faults, listed_pairs, price, price_chain, violations
 from caspr.task.solution import Partition, canonical
-from caspr.task.votes import Evidence, Signature, meet
+from caspr.task.votes import Evidence, Signature
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
 
-SAMPLE = 4_000
-"""On how many mentions annotators are compared."""
+COMPARED = 500_000
+"""How many chains of two annotators are compared, one mention after the other, to estimate whose are best."""
 ENOUGH = 2
 """How many answers are tried whatever the time: as a rule those of the majority and the best annotator."""
+CLEARLY = 1.1
+"""Where prices add up, the first is enough if by the estimate it saves this many times what the next does."""
 FALLBACK = (
     "nothing better was found than the chains of one annotator, or of the majority, made to fit rules and "
     "decisions"
@@ -56,9 +59,11 @@ def priced_baseline(instance: Instance, seconds: float = inf) -> tuple[Partition
         return None
     enforced = [list(chain) for chain in arranged if len(chain) > 1]
     legal: dict[Partition, int] = {}
-    cost_of = linked_cost if _adds_up(instance) else legal_cost
-    for chains in _candidates(instance):
-        if len(legal) >= ENOUGH and monotonic() > deadline:
+    adds_up, candidates = _adds_up(instance), _candidates(instance)
+    cost_of = linked_cost if adds_up else legal_cost
+    for chains, saved in candidates:
+        clear = bool(legal) and adds_up and CLEARLY * saved < candidates[0][1]
+        if (clear or len(legal) >= ENOUGH) and monotonic() > deadline:
             break
         answer = _fit(instance, enforced, chains)
         cost = None if answer in legal else cost_of(instance, answer)
@@ -117,13 +122,15 @@ def _linked(signature: Signature, held: Mapping[tuple[int, int], int]) -> int:
     return linked
 
 
-def _candidates(instance: Instance) -> Iterator[Chains]:
-    """Yield chains to try, those first that are probably the best."""
+def _candidates(instance: Instance) -> list[tuple[Chains, int]]:
+    """Return chains to try and what they probably save, the best first."""
     majority = list(_majority(instance))
-    own = ([chain.mentions for chain in annotation.chains] for annotation in instance.annotations)
-    chains = [*own, majority]
-    yield from (chains[number] for number in _ranked(instance, majority))
-    yield ()
+    chains: list[Chains] = [[chain.mentions for chain in one.chains] for one in instance.annotations]
+    saved = _estimated(instance, majority)
+    # Of equal ones the majority comes first.
+    numbers = sorted(range(len(saved)), key=lambda number: (-saved[number], number < len(chains), number))
+    chains.append(majority)
+    return [*((chains[number], saved[number]) for number in numbers), ((), 0)]
 
 
 def _majority(instance: Instance) -> Chains:
@@ -131,10 +138,12 @@ def _majority(instance: Instance) -> Chains:
     signatures, last = instance.votes.signatures, dict[tuple[int, int], Span]()
     groups = Groups(signatures)
     for mention, signature in signatures.items():
-        for other in {last[chain] for chain in signature.chains if chain in last}:
-            if groups.first(other) != groups.first(mention):
-                evidence = meet(signature, signatures[other])
-                if 2 * evidence.k > evidence.n:
+        for other in set(map(last.get, signature.chains)):
+            if other is not None and groups.first(other) != groups.first(mention):
+                near = signatures[other]
+                # Who has both in two chains counts twice: this is no more than a guess.
+                agreeing = len(signature.chains & near.chains)
+                if 2 * agreeing > (signature.viewers & near.viewers).bit_count():
                     groups.join(other, mention)
         last.update(dict.fromkeys(signature.chains, mention))
     free = instance.prices.of(Evidence(0, instance.votes.everybody)).allowed
@@ -160,20 +169,20 @@ def _linked_chains(instance: Instance, mentions: list[Span]) -> Chains:
         left = [mention for number, mention in enumerate(left) if not kept >> number & 1]
 
 
-def _ranked(instance: Instance, majority: Sequence[tuple[Span, ...]]) -> list[int]:
-    """Number the annotators, and the majority after them, those first that save most by an estimate."""
+def _estimated(instance: Instance, majority: Sequence[tuple[Span, ...]]) -> list[int]:
+    """Return what the chains of each annotator save, and last those of the majority, on some mentions."""
+    voters, costs = range(len(instance.annotations)), instance.coefficients
+    numbers = range(instance.votes.annotators + 1)
     mentions = list(instance.votes.signatures.items())
-    sample = mentions[:: -(-len(mentions) // SAMPLE) or 1]
-    chains = [[-1] * len(sample) for _ in range(instance.votes.annotators)]
+    sample = mentions[:: -(-len(mentions) * len(numbers) ** 2 // (2 * COMPARED)) or 1]
+    chains = [[-1] * len(sample) for _ in numbers]
     for place, (_, signature) in enumerate(sample):
         for annotator, chain in signature.chains:
             chains[annotator][place] = chain
     home = {mention: number for number, chain in enumerate(majority) for mention in chain}
-    voters = range(len(instance.annotations))
     chains = [*chains[: len(voters)], [home.get(mention, -1) for mention, _ in sample]]
-    costs, numbers = instance.coefficients, range(len(chains))
     saved = [0] * len(chains)
-    for one, other in combinations_with_replacement(numbers, 2):
+    for one, other in combinations_with_replacement(range(len(chains)), 2):
         shared = Counter(zip(chains[one], chains[other], strict=True))
         common = sum(n * (n - 1) // 2 for (a, b), n in shared.items() if a >= 0 and b >= 0)
         if other in voters:
@@ -182,7 +191,7 @@ def _ranked(instance: Instance, majority: Sequence[tuple[Span, ...]]) -> list[in
             saved[other] += common * (costs.omit[one] + costs.use[one])
         if one == other:
             saved[one] -= common * sum(costs.use)
-    return sorted(numbers, key=lambda number: (-saved[number], number in voters, number))
+    return saved
 
 
 def _fit(instance: Instance, enforced: list[list[Span]], chains: Chains) -> Partition:

@@ -286,7 +286,7 @@ class SettingValues(TypedDict, total=False):
     """Settings by name; a name that is missing, or `None`, leaves the setting as it is."""
 
     preset: str | None
-    """Where to start from: `default` or `paper`; all other settings go before it."""
+    """Where to start from: `default`, `paper` or `systems`; all other settings go before it."""
     objective: str | Objective | None
     """What a solution costs: `v`, `va`, `u`, `ua`, or an objective with coefficients of its own."""
     omit_cost: int | None

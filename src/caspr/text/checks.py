@@ -114,7 +114,7 @@ def _no_links(annotations: Sequence[Annotation]) -> Finding:
 def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
     where = annotation.annotator
     if not annotation.mentions:
-        message = "marked no mentions, and counts all the same: leave the file out if it was not annotated"
+        message = "marked no mentions: a vote against every link; leave the file out if it was not annotated"
         yield warning("empty-annotation", message, where=where)
     if sum(len(chain.mentions) for chain in annotation.all_chains) > len(annotation.mentions):
         holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))
