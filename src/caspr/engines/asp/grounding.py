@@ -150,17 +150,11 @@ def refuse_forged(
     the partition that is said to break none of them.
     """
     parsed, said = parse_rules(files), set(instance.rules.consequences)
-    limits = limits or Limits()
-    lazy = {one for one in said if one.effect in _LAZY} if instance.rules.partial else set()
-    chains = [one.mentions for one in lazy] if instance.rules.partial else None
-    derived = set(_run(instance, parsed, chains, limits))
-    marked = _marked(instance)
-    derived = {one for one in derived if marked.issuperset(one.mentions)}
-    wrong = (
-        said ^ derived
-        if not lazy
-        else (said - derived) | {one for one in derived - said if one.effect not in _LAZY}
-    )
+    limits, marked, partial = limits or Limits(), _marked(instance), instance.rules.partial
+    asked = [one.mentions for one in said if one.effect in _LAZY] if partial else None
+    derived = {one for one in _run(instance, parsed, asked, limits) if marked.issuperset(one.mentions)}
+    missing = {one for one in derived - said if not (partial and one.effect in _LAZY)}
+    wrong = (said - derived) | missing
     if wrong:
         one = min(wrong, key=lambda one: (one.rule.file, one.rule.line, one.mentions))
         verb = "does not derive" if one in said else "also derives"

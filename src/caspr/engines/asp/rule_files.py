@@ -18,14 +18,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from textwrap import shorten
 from typing import Any
 
 from clingo import Function, ast
 from clingo.ast import ASTType, Sign, Transformer
 
-from caspr.engines.asp.program import encoding_words
+from caspr.engines.asp.program import encodings
 from caspr.engines.asp.rule_errors import IF, explained, refuse_foreign, refuse_large
 from caspr.errors import InputError
 from caspr.task.decisions import Rule
@@ -393,13 +393,21 @@ def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
 def _refuse_taken(rule: ParsedRule) -> None:
     """Refuse words of the encoding where rules are added to it: they would change what it says."""
     constant = re.match(r"#const (\w+)", rule.text) if rule.constant else None
-    names = [constant[1]] if constant else [name for name, _ in rule.derives - EFFECTS.keys()]
-    for name in sorted(encoding_words().intersection(names)):
-        known = next((words for (own, _), words in SOLUTION.items() if own == name), None)
-        expected = "a constraint (:- ...) on what solutions are" if known else "another name"
-        raise InputError(
-            f"{_place(rule.rule)}: found a rule for {name}, which the encoding uses, expected {expected}"
-        )
+    derives = {(constant[1], 0)} if constant else rule.derives - EFFECTS.keys()
+    for signature in sorted(derives & _taken()):
+        expected = "a constraint (:- ...) on what solutions are" if signature in SOLUTION else "another name"
+        found = f"a rule for {_named(signature)}, which the encoding uses"
+        raise InputError(f"{_place(rule.rule)}: found {found}, expected {expected}")
+
+
+@cache
+def _taken() -> frozenset[Signature]:
+    """Return the predicates of the encodings, and their constants as if they were some without arguments."""
+    text = encodings()
+    statements: list[Any] = []
+    ast.parse_string(text, statements.append)
+    constants = re.findall(r"\b[a-z]\w*\b(?!\()", re.sub("%.*", "", text))
+    return _Look(Rule("", 0, "")).within(statements).union((name, 0) for name in constants)
 
 
 def _empty(files: Iterable[RuleFile], rules: Iterable[ParsedRule]) -> Iterator[Finding]:
