@@ -19,13 +19,13 @@ from tempfile import TemporaryDirectory
 
 from caspr.errors import CasprError
 from caspr.formats.naming import plain_ids, stem
-from caspr.formats.registry import FORMATS, losses, made_below, recognise, render
+from caspr.formats.registry import EXPORTED, FORMATS, losses, made_below, recognise, render
 from caspr.formats.sources import read_one
 from caspr.storage import write_all
 from caspr.text.alignment import align
 from caspr.text.document import Annotation, Span
 
-TARGETS = [name for name, format in FORMATS.items() if format.writes_any]
+TARGETS = EXPORTED
 """The formats that hold any annotation; a project archive can only be made of one."""
 
 
@@ -86,7 +86,7 @@ def _own(annotations: Sequence[Annotation], path: Path) -> str:
 
 def _own_format(annotations: Sequence[Annotation]) -> str:
     format = FORMATS[annotations[0].document.format]
-    return format.name if format.writes_any else next(iter(FORMATS))
+    return format.name if format.name in EXPORTED else next(iter(FORMATS))
 
 
 def _cell(annotations: Sequence[Annotation], format: str) -> str:

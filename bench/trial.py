@@ -1,17 +1,18 @@
 """Try the mutants of one module in one process that has collected its tests; see `bench.mutants`.
 
 Tests are collected once. Each is then run unchanged in a fork of its own, which says how long it takes and
-which functions of the module it reaches. Each mutant gets a fork, too, in which the code of its function is
-replaced where it is, and the tests that reach this function are run, the quickest and those that have killed
-before first, until one fails. Nothing is written, so that the tree may be edited meanwhile.
+which functions of the module it reaches: there, each function says when it is called. Each mutant gets a
+fork, too, in which the code of its function is replaced where it is, and the tests that reach this function
+are run, the quickest and those that have killed before first, until one fails. Nothing is written, so that
+the tree may be edited meanwhile.
 """
 
+import ast
 import gc
 import os
 import pickle
 import signal
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
@@ -41,6 +42,8 @@ PRINTED = 3000
 ENVIRONMENT = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Without these, plugins slow every test down, and threads of numpy do not survive a fork."""
 
+REACHED = "_reached_"
+"""The name, in the module, of what a function calls to say that it is reached."""
 Place = tuple[str, int]
 """A function: its qualified name and its first line."""
 Report = tuple[int, str]
@@ -114,8 +117,8 @@ class Trial:
     """Whether a test has failed, in a fork."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How much processor time each test takes unchanged."""
-    reached: dict[str, set[Place]] = field(default_factory=dict)
-    """Which functions of the module each test reaches."""
+    reached: dict[str, set[int]] = field(default_factory=dict)
+    """The first lines of the functions of the module that each test reaches."""
     kills: Counter[str] = field(default_factory=Counter)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -126,13 +129,14 @@ class Trial:
         """Run every test unchanged, then the mutants."""
         if session.testsfailed or not session.items:
             return True
+        functions = _functions(self.module)
         for item in session.items:
-            known = forked(partial(self._unchanged, item), self.timeout)
+            known = forked(partial(self._unchanged, item, functions), self.timeout)
             if known is None:
                 return True
             self.seconds[item.nodeid], self.reached[item.nodeid] = known
         self.sound = True
-        original, functions = list(_codes(self.source, self.module)), _functions(self.module)
+        original = list(_codes(self.source, self.module))
         for number, mutant in enumerate(self.mutants):
             changed = list(_codes(mutant.text, self.module))
             new = {_place(old): code for old, code in zip(original, changed, strict=True) if old != code}
@@ -140,25 +144,22 @@ class Trial:
             self.reports.send((number, self._verdict(tests, functions, new)))
         return True
 
-    def _unchanged(self, item: pytest.Item) -> tuple[float, set[Place]] | None:
+    def _unchanged(
+        self, item: pytest.Item, functions: Mapping[Place, Sequence[FunctionType]]
+    ) -> tuple[float, set[int]] | None:
         """Run one test; return how long it takes and what it reaches, or `None` if it fails."""
-        reached: set[Place] = set()
-        module = str(self.module)
-
-        def called(frame: FrameType, event: str, argument: object) -> None:  # noqa: ARG001
-            if event == "call" and frame.f_code.co_filename == module:
-                reached.add(_place(frame.f_code))
-
+        reached: set[int] = set()
+        for code in _codes(_noting(self.source), self.module):
+            for function in functions.get(_place(code), ()):
+                function.__code__ = code
+                function.__globals__[REACHED] = reached.add
         begin = time.process_time()
-        threading.setprofile(called)
-        sys.setprofile(called)
         item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
-        sys.setprofile(None)
         return None if self.failed else (time.process_time() - begin, reached)
 
-    def _chosen(self, items: Sequence[pytest.Item], place: Place) -> list[pytest.Item]:
+    def _chosen(self, items: Sequence[pytest.Item], line: int) -> list[pytest.Item]:
         """Return the tests that reach a function, the most promising first."""
-        chosen = [item for item in items if place in self.reached[item.nodeid]]
+        chosen = [item for item in items if line in self.reached[item.nodeid]]
         return sorted(chosen, key=lambda item: self.seconds[item.nodeid] / (1 + self.kills[item.nodeid]))
 
     def _verdict(
@@ -225,7 +226,17 @@ def forked(work: Callable[[], Any], timeout: float) -> Any:
         os.waitpid(child, 0)
 
 
-def _codes(source: str, module: Path) -> Iterator[CodeType]:
+def _noting(source: str) -> ast.Module:
+    """Have every function of a source begin by calling `REACHED` with its first line."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            node.body[:0] = ast.parse(f"{REACHED}({line})").body
+    return tree
+
+
+def _codes(source: str | ast.Module, module: Path) -> Iterator[CodeType]:
     """Yield the codes of all functions that are not inside another, in the order of the source."""
     yield from _below(compile(source, str(module), "exec", dont_inherit=True))
 
@@ -243,10 +254,9 @@ def _place(code: CodeType) -> Place:
     return code.co_qualname, code.co_firstlineno
 
 
-def _around(codes: Sequence[CodeType], line: int) -> Place:
-    """Return the function that holds a line."""
-    before = [code for code in codes if code.co_firstlineno <= line]
-    return _place(max(before, key=lambda code: code.co_firstlineno))
+def _around(codes: Sequence[CodeType], line: int) -> int:
+    """Return where the function begins that holds a line."""
+    return max(code.co_firstlineno for code in codes if code.co_firstlineno <= line)
 
 
 def _functions(module: Path) -> Mapping[Place, Sequence[FunctionType]]:

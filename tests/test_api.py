@@ -200,7 +200,9 @@ class TestSettings:
     def test_keywords_are_the_settings(self) -> None:
         last = list(inspect.signature(caspr.adjudicate).parameters.values())[-1]
         assert last.annotation == "Unpack[SettingValues]" or SettingValues in last.annotation.__args__
-        documented = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+        documented = (
+            (ROOT / "docs" / "adjudicate.md").read_text(encoding="utf-8").partition("## Settings\n")[2]
+        )
         assert caspr.adjudicate.__doc__ is not None
         for name in SettingValues.__annotations__:
             assert name in caspr.adjudicate.__doc__

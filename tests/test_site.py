@@ -3,7 +3,9 @@
 import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -57,6 +59,41 @@ def test_the_site_is_complete_and_needs_no_network(site: Path) -> None:
     index = (site / "searchindex.js").read_text("utf-8")
     assert '"docs/tutorial"' in index
     assert "coverag" in index
+
+
+class Links(HTMLParser):
+    """Where a page can be entered, and where it leads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.targets: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value and name == "id":
+                self.names.add(value)
+            elif value and name in ("href", "src"):
+                self.targets.append(value)
+
+
+def test_every_link_leads_somewhere_offline(site: Path) -> None:
+    pages = {path: Links(path.read_text("utf-8")) for path in site.rglob("*.html")}
+    del pages[site / "demo.html"]  # its script answers instead of a server
+    broken: list[str] = []
+    for page, links in pages.items():
+        for target in links.targets:
+            link = urlsplit(target)
+            if link.scheme:
+                continue
+            goal = (page.parent / unquote(link.path)).resolve() if link.path else page
+            found = goal.is_file() and (
+                not link.fragment or goal not in pages or unquote(link.fragment) in pages[goal].names
+            )
+            if not found:
+                broken.append(f"{page.relative_to(site)}: {target}")
+    assert not broken
 
 
 def test_links_that_lead_nowhere_fail(tmp_path: Path) -> None:

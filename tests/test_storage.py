@@ -18,7 +18,6 @@ from caspr.storage import (
     read_text,
     refuse_overwriting,
     write_all,
-    write_stream,
 )
 
 OLD, NEW = "old\n", "new\r\nzweite Zeile ü\u2028\n"
@@ -326,14 +325,14 @@ def test_a_stream_replaces_a_file_whole_or_not_at_all(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     path = tmp_path / "summary.csv"
-    write_stream(path, ["a\n", "b\n"])
+    write_all({path: ["a\n", "b\n"]})
     assert path.read_bytes() == b"a\nb\n"
     with pytest.raises(KeyboardInterrupt):
-        write_stream(path, broken())
+        write_all({path: broken()})
     assert path.read_bytes() == b"a\nb\n"
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(OutputError, match="cannot write"):
-        write_stream(tmp_path / "nowhere" / "x", ["a"])
+        write_all({tmp_path / "nowhere" / "x": ["a"]})
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
@@ -341,6 +340,6 @@ def test_a_stream_keeps_the_permissions_of_the_file_it_replaces(tmp_path: Path) 
     path = tmp_path / "summary.csv"
     path.write_text("old")
     path.chmod(0o640)
-    write_stream(path, ["new"])
+    write_all({path: ["new"]})
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640

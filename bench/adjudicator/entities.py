@@ -42,18 +42,29 @@ class Answers:
     """How many were refused as the card said."""
     broken: list[str] = field(default_factory=list)
     """Those whose mention is not in the entity that was chosen."""
+    parted: int = 0
+    """How many whose mention is with the one that the card names, without half of its entity, as it said."""
     untold: list[str] = field(default_factory=list)
     """Those with which mentions left the entity although the card did not say so, or said others."""
+    pointless: list[str] = field(default_factory=list)
+    """Questions that offer nothing but what earlier answers rule out."""
     undone: list[str] = field(default_factory=list)
-    """Those given one after the other that no later answer is about, and that do not hold at the end."""
+    """Those given one after the other that do not hold at the end, neither for the entity nor for the mention
+    that the card named, although no later answer is about them."""
 
     def __str__(self) -> str:
         """Count them."""
-        return (
-            f"{self.given} answers, {self.impossible} refused as the card said, {len(self.refused)} refused "
-            f"without a word before, {len(self.broken)} not in that entity, "
-            f"{len(self.untold)} with mentions that left it untold, {len(self.undone)} lost at the end"
-        )
+        counts = {
+            "answers": self.given,
+            "refused as the card said": self.impossible,
+            "refused without a word before": len(self.refused),
+            "not in that entity": len(self.broken),
+            "in a part of it, as the card said": self.parted,
+            "with mentions that left it untold": len(self.untold),
+            "lost at the end": len(self.undone),
+            "questions without a possible entity": len(self.pointless),
+        }
+        return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
 def opened(annotations: Sequence[Annotation], settings: Settings) -> History:
@@ -88,7 +99,10 @@ def answer_in_turn(
         history.queue.price(left[0], history.snapshot, 2.0, lambda: False)
         card = history.queue.card(left[0], history.snapshot)
         choices = list(_choices(history, left[0], card))
-        if not choices:
+        possible = [(choice, shown) for choice, shown in choices if shown["possible"]]
+        if choices and not possible:
+            answers.pointless.append(card["text"])
+        if not possible:
             continue
         choice, shown = rng.choice(choices)
         step = _answer(history, answers, card, choice, shown)
@@ -98,7 +112,9 @@ def answer_in_turn(
     for number, (text, mention, choice) in enumerate(given):
         later = {other for _, other, _ in given[number + 1 :]}
         rest = replace(choice, mentions=tuple(span for span in choice.mentions if span not in later))
-        if mention not in later and rest.mentions and not holds(history.snapshot, mention, rest):
+        if mention in later or not rest.mentions or choice.anchor in entity(history.snapshot, mention):
+            continue
+        if not holds(history.snapshot, mention, rest):
             answers.undone.append(text)
     return answers
 
@@ -132,11 +148,15 @@ def _answer(
             answers.refused.append(f"{said}: {error}")
         return None
     mention = read_spelled(card["mention"])
-    if not holds(step.snapshot, mention, choice):
-        answers.broken.append(said)
     gone = sorted(map(spelled, set(choice.mentions) - entity(step.snapshot, mention)))
-    if shown["computed"] and shown["exact"] and gone != sorted(shown["leaving"]):
+    is_told = gone == sorted(shown["leaving"])
+    if shown["computed"] and shown["exact"] and not is_told:
         answers.untold.append(f"{said}: {gone}, said {shown['leaving']}")
+    if not holds(step.snapshot, mention, choice):
+        if is_told and choice.anchor in entity(step.snapshot, mention):
+            answers.parted += 1
+        else:
+            answers.broken.append(said)
     return step
 
 
@@ -166,7 +186,13 @@ def main(words: Sequence[str] | None = None) -> None:
         for name, answer in (("each alone", answer_all), ("in turn", answer_in_turn)):
             answers = answer(annotations, settings, options.questions)
             print(f"{folder.name}, {name}: {answers}", flush=True)
-            for text in (*answers.refused, *answers.broken, *answers.untold, *answers.undone):
+            for text in (
+                *answers.refused,
+                *answers.broken,
+                *answers.untold,
+                *answers.pointless,
+                *answers.undone,
+            ):
                 print(f"    {text}", flush=True)
 
 

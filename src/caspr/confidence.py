@@ -21,9 +21,10 @@ Who is *against*?
     a mention    those who saw it and take a different *stance*: another entity, alone, or no mention
 
 The stance of an annotator on a mention is the chain of the result that holds most of the other mentions of
-the annotator's chain. Votes count as much as the annotator's weight says: that of a link by `omit`, that of a
-missing link by `use`, each compared with the average of the document. Annotators who did not see a mention
-have no vote on it. What the adjudicator decided is sure by definition, whatever the votes say.
+the annotator's chain, or chains. Votes count as much as the annotator's weight says: that of a link by
+`omit`, that of a missing link by `use`, each compared with the average of the document. Annotators who did
+not see a mention have no vote on it. What the adjudicator decided is sure by definition, whatever the votes
+say.
 
 A *tie* is what people call a tie: as many for as against.
 
@@ -36,6 +37,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import groupby
+from math import fsum
+from operator import itemgetter
 from typing import NamedTuple
 
 from caspr.task.instance import Instance
@@ -142,8 +146,8 @@ class Confidence:
 
 def by_votes(for_: Sequence[float], against: Sequence[float]) -> Confidence:
     """Return the confidence that votes give, each with what it weighs."""
-    heads, weight = len(for_) + len(against), sum(for_) + sum(against)
-    part, whole = (sum(against), weight) if weight > 0 else (len(against), heads)
+    heads, weight = len(for_) + len(against), fsum((*for_, *against))
+    part, whole = (fsum(against), weight) if weight > 0 else (len(against), heads)
     return Confidence(1 - error_rate(part, whole, heads), len(against), heads)
 
 
@@ -181,7 +185,9 @@ class Stances:
     votes: Votes
     homes: Mapping[Span, str | None]
     """The chain that each mention is in, `None` for no chain; a mention that is ruled out is missing."""
-    _said: dict[tuple[tuple[int, int], str | None], Stance | None] = field(default_factory=dict, init=False)
+    _said: dict[tuple[tuple[tuple[int, int], ...], str | None], Stance | None] = field(
+        default_factory=dict, init=False
+    )
     _reachable: dict[Signature, list[str]] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -209,20 +215,23 @@ class Stances:
         for number in range(votes.annotators):
             if viewers >> number & 1:
                 stances[number] = _ALONE if marks >> number & 1 else _ABSENT
-        for chain in votes.signature(mention).chains:
-            if (chain, home) not in self._said:
-                self._said[chain, home] = self._entity(chain, home)
-            said = self._said[chain, home]
+        for annotator, several in groupby(sorted(votes.signature(mention).chains), key=itemgetter(0)):
+            chains = tuple(several)
+            if (chains, home) not in self._said:
+                self._said[chains, home] = self._entity(chains, home)
+            said = self._said[chains, home]
             if said is not None:
-                stances[chain[0]] = said
+                stances[annotator] = said
         return stances
 
-    def _entity(self, chain: tuple[int, int], home: str | None) -> Stance | None:
-        """Return the chain of the result that has most others of an annotator's chain, for one in `home`."""
-        counts = self._spread[chain].copy()
-        counts[home] -= 1
-        best = max(counts, key=lambda id: (counts[id], id is not None, id == home))
-        return Stance("entity", best) if counts[best] > 0 else None
+    def _entity(self, chains: tuple[tuple[int, int], ...], home: str | None) -> Stance | None:
+        """Return the chain of the result that has most others of an annotator's chains, for one in `home`."""
+        spread: Counter[str | None] = Counter()
+        for chain in chains:
+            spread.update(self._spread.get(chain, ()))
+            spread[home] -= 1
+        best = min(spread, key=lambda id: (-spread[id], id is None, id != home, id or ""))
+        return Stance("entity", best) if spread[best] > 0 else None
 
 
 def by_stances(stances: Sequence[Stance], now: Stance, weights: VoteWeights) -> Confidence:
@@ -321,7 +330,7 @@ class Confidences(Mapping[Span, Support]):
         stances, now, sure = self._stances.of(mention), self.now(mention), self.mention(mention)
         names = [annotation.annotator for annotation in self.instance.annotations]
         said: dict[Stance, list[str]] = {}
-        for name, stance in zip(names, stances, strict=False):
+        for name, stance in sorted(zip(names, stances, strict=False)):
             if stance.kind != "unseen":
                 said.setdefault(stance, []).append(name)
         others = [stance for stance in said if stance != now]

@@ -165,7 +165,7 @@ class _Pending:
 
 
 def write_all(
-    texts: Mapping[Path, str | bytes],
+    texts: Mapping[Path, str | bytes | Iterable[str]],
     *,
     below: Path | None = None,
     folders: Iterable[Path] = (),
@@ -173,6 +173,7 @@ def write_all(
 ) -> None:
     """Write several files: none is replaced before all of them are safely on the disk.
 
+    A text may come in parts, which are not kept in memory.
     `before_replacing` is called at that moment, and may raise to replace none.
 
     Missing folders below the folder `below` are made, and so are `folders`; they are removed again if
@@ -224,13 +225,14 @@ def _make_folders(folder: Path, below: Path | None) -> list[Path]:
     return missing
 
 
-def _plan(path: Path, text: str | bytes) -> _Pending:
+def _plan(path: Path, text: str | bytes | Iterable[str]) -> _Pending:
     target = Path(os.path.realpath(path))
     stream = is_stream(path)
     if not stream and target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    data = text if isinstance(text, bytes) else text.encode("utf-8")
-    return _Pending(path, target, (data,), stream)
+    parts = (text,) if isinstance(text, str | bytes) else text
+    data = (part if isinstance(part, bytes) else part.encode("utf-8") for part in parts)
+    return _Pending(path, target, data, stream)
 
 
 def is_stream(path: Path) -> bool:
@@ -354,22 +356,9 @@ def _reason(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def write_stream(path: Path, parts: Iterable[str]) -> None:
-    """Replace a file in one step by text that comes in parts, without keeping it in memory."""
-    with explained(path):
-        target = Path(os.path.realpath(path))
-        staged = stage(target, (part.encode("utf-8") for part in parts))
-        try:
-            put_in_place(staged, target)
-        finally:
-            staged.unlink(missing_ok=True)
-        sync_folder(target.parent)
-
-
-def stage(target: Path, data: bytes | Iterable[bytes]) -> Path:
-    """Write what is to become a file, maybe in parts, to a temporary file beside it; return its path."""
-    parts = (data,) if isinstance(data, bytes) else data
-    _prepare(file := _Pending(target, target, parts, stream=False))
+def stage(target: Path, data: bytes) -> Path:
+    """Write what is to become a file to a temporary file beside it; return its path."""
+    _prepare(file := _Pending(target, target, (data,), stream=False))
     assert file.temporary is not None
     return file.temporary
 

@@ -43,7 +43,7 @@ def test_golds_are_those_of_adjudicate_and_scores_those_of_score(caspr: Caller, 
     assert row["gain"]["conll"] == pytest.approx(row["gold"]["conll"] - defaults["gold"]["conll"])
     assert (row["gain"]["low"], row["gain"]["clear"]) == (None, False)
     assert sum(row["cost"].values()) == document["value"]
-    scored = json.loads(caspr("score", SONG[0], tmp_path / "gold.conll", "--no-singletons", "--json").out)
+    scored = json.loads(caspr("score", SONG[0], tmp_path / "gold.conll", "--singletons", "no", "--json").out)
     assert row["gold"]["conll"] == scored["conll"]["f1"]
 
 

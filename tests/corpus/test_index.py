@@ -7,8 +7,8 @@ import pytest
 
 from caspr.corpus.job import DocumentPiece
 from caspr.corpus.plan import Found, index
+from caspr.formats.folders import are_in_folders, as_file, walk
 from caspr.formats.format import Reading
-from caspr.formats.layouts import are_in_folders, as_file, walk
 from caspr.formats.registry import folder_format
 from tests.corpus.corpora import document_text, write_project
 from tests.formats.sound import FILES, put

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from caspr.corpus.journal import Journal
-from caspr.formats.layouts import walk
+from caspr.formats.folders import walk
 from tests.cli.caller import Caller
 from tests.corpus.corpora import golds, write_corpus, write_project
 

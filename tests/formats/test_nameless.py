@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from caspr.formats import read, read_all, write
-from caspr.formats.registry import FORMATS
+from caspr.formats.registry import EXPORTED, FORMATS
 from caspr.text.document import Annotation, Chain, Document
 from tests.cli.caller import Caller
 
@@ -128,9 +128,7 @@ def test_a_document_before_the_first_newdoc_counts(second: str, tmp_path: Path) 
     assert [one.document.tokens[0] for one in read(path)] == ["Anna", "Ben", "Carl"]
 
 
-@pytest.mark.parametrize(
-    "format", [name for name, one in FORMATS.items() if one.writes_any and not one.many_documents]
-)
+@pytest.mark.parametrize("format", [name for name in EXPORTED if not FORMATS[name].many_documents])
 def test_a_file_of_a_part_is_that_part_beside_files_that_have_it(format: str, tmp_path: Path) -> None:
     """Converted files of one annotator are those of the same documents as another's CoNLL file."""
     documents = [Document("nw/wsj", ("Anna", f"is{part}", "here"), part=part) for part in ("000", "001")]

@@ -19,7 +19,7 @@ import pytest
 from caspr.formats import read
 from caspr.formats.review_file.project import is_project
 from caspr.review.server.presence import ALIVE
-from caspr.start.draft import COPIES, EXPORTS, NAME, RESULTS
+from caspr.start.draft import COPIES, NAME, RESULTS
 from caspr.start.remedies import REMEDIES
 from tests.cli.caller import EXAMPLES, SONG
 from tests.start.desk import HOST, OURS, Desk
@@ -77,9 +77,8 @@ def test_files_become_a_project_with_all_results(desk: Desk, tmp_path: Path) -> 
     header = json.loads(review.partition("\n")[0].removeprefix("# caspr review: "))
     assert header["annotators"] == ["Änne =1", "ben", "carla"]
     assert header["settings"]["nested"] == "never"
-    for export in EXPORTS:
-        assert desk.post("/export", {"what": export.id, "format": "jsonlines"}, at=folder).status_code == 200
-        desk.finish(folder)
+    assert desk.post("/export", {"what": "all", "format": "jsonlines"}, at=folder).status_code == 200
+    desk.finish(folder)
     made = files(folder / RESULTS)
     assert {"report.html", "agreement.tex", "agreement.txt", "methods.txt", "methods.tex"} <= made.keys()
     assert b"\\begin{table}" in made["agreement.tex"]
@@ -90,6 +89,14 @@ def test_files_become_a_project_with_all_results(desk: Desk, tmp_path: Path) -> 
     assert all(f"name={quote_plus(name)}" in page for name in made)
     shown = desk.get("/result", at=folder, name="report.html")
     assert "sandbox" in shown.headers["content-security-policy"]
+
+
+def test_a_project_says_whether_its_results_are_proven(desk: Desk) -> None:
+    folder = merged(desk)
+    assert "It is proven that no other merge" in desk.get("/project", at=folder).text
+    project = folder / "caspr-project.json"
+    project.write_text(project.read_text().replace('"proven": true', '"proven": false'))
+    assert "For this text it is not proven" in desk.get("/project", at=folder).text
 
 
 def test_every_command_that_is_shown_is_the_one_that_runs(desk: Desk) -> None:

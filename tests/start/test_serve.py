@@ -9,8 +9,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
 from bench.browser import started
+from caspr.cli import cli
 from caspr.start import serve
 from caspr.start.shortcut import shortcut, write_shortcut
 
@@ -64,6 +66,15 @@ def test_nothing_but_the_loopback_is_listened_on(tmp_path: Path) -> None:
                 assert probe.getpeername()[0].startswith("127.")
             except OSError:
                 pass
+
+
+def test_a_file_to_click_goes_into_the_folder_one_is_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, ["start", "--shortcut", "."])
+    assert done.exit_code == 0, done.output
+    assert [path.name.partition(".")[0] for path in tmp_path.iterdir()] == ["CaspR"]
 
 
 def test_a_file_to_click_is_written_and_never_over_anothers(tmp_path: Path) -> None:

@@ -126,6 +126,24 @@ def test_findings_count_what_each_rule_derived() -> None:
     assert sum(count or 0 for _, count in messages) == len(DERIVED.consequences)
 
 
+def test_a_rule_that_was_asked_about_some_pairs_and_derived_nothing_is_idle() -> None:
+    three = Rule("ours.lp", 3, "three")
+    derived = DerivedRules((said(Effect.FORBID, A, B),), waiting={ONE: "", three: "; there are no heads"})
+    assert [(finding.code, finding.message) for finding in rule_findings(derived)] == [
+        ("rule-derived", f"{ONE}: 1 pair kept apart, of those about to be joined"),
+        ("rule-idle", f"{three}: not needed: it fits no pair about to be joined; there are no heads"),
+    ]
+
+
+def test_effects_are_written_with_their_mentions_and_their_cost() -> None:
+    assert [effect.written for effect in (Effect.FORBID, Effect.REQUIRE_MENTION, Effect.APART_COST)] == [
+        "forbid(M1,M2)",
+        "require_mention(M)",
+        "apart_cost(M1,M2,W)",
+    ]
+    assert Effect.MENTION_COST.written == "mention_cost(M,W)"
+
+
 def test_what_was_derived_is_read_back() -> None:
     assert read_derived(write_derived(DERIVED), TOKENS) == DERIVED
     partial = DerivedRules(DERIVED.consequences[:1], partial=True)

@@ -87,8 +87,8 @@ def cli(context: click.Context) -> None:
 
     Without a command, a page opens in the browser on which everything can be done by clicking.
 
-    The result costs least under a stated objective, breaks no rule, and is proven optimal, or the gap is
-    stated. Parts of it can be enforced; the rest is optimised around them.
+    The result costs least under a stated objective, breaks no rule, and is proven optimal; where a proof is
+    not finished, the gap is stated. You can enforce parts of it: the rest is optimised around them.
     """
     if context.invoked_subcommand is None:
         context.invoke(import_module("caspr.cli.start").command)

@@ -33,7 +33,7 @@ from caspr.text.document import Annotation
     help="Only the result; all annotators and the result side by side, to edit and redo; or the same as a "
     "project for `caspr review`, a folder with a file for each document. Default: gold.",
 )
-@options.to_option("what the output is called, else that of the first annotator's file")
+@options.to_option("as the name of the output says, else that of the first annotator's file")
 @options.format_options
 @options.gold_option
 @options.adjudication_options

@@ -13,7 +13,7 @@ from caspr.adjudication import by_document
 from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given, refuse_inside
 from caspr.cli.shared.outputs import Outputs, json_text, print_findings, print_lines, requested
-from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_options
+from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_option
 from caspr.cli.shared.solving import read_reviews
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT
@@ -23,12 +23,7 @@ from caspr.measures.agreement import Conventions, Unmarked
 from caspr.measures.comparison import Comparison, compare, compare_each
 from caspr.measures.intervals import ComparisonIntervals, comparison_intervals
 from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_values, interval_values
-from caspr.report.paper.tables import (
-    AGREEMENT_HEAD,
-    agreement_drawing,
-    agreement_rows,
-    agreement_tables,
-)
+from caspr.report.paper.tables import AGREEMENT_HEAD, agreement_drawing, agreement_rows, agreement_tables
 from caspr.task.settings import Settings, change
 from caspr.text.alignment import align
 from caspr.text.checks import check
@@ -69,7 +64,7 @@ _SHOWN = 20
 )
 @options.coverage_option
 @options.flag("--per-document", help="Also show the numbers of each document.")
-@singletons_options("auto")
+@singletons_option("auto")
 @paper_options
 @options.file_option("-o", "--output", help="Write the tables there. Default: the terminal.")
 @options.flag("--strict", help="Exit 2 on any warning, such as a document an annotator lacks.")
@@ -88,9 +83,9 @@ def command(
     json_path: Path | None,
     **values: Any,
 ) -> None:
-    """Say how far the annotators of FILES agree, and what they disagree about.
+    """Measure how far the annotators of FILES agree, and say what they disagree about.
 
-    FILES are one file per annotator, one folder of all, a review file, or a project of them.
+    FILES are one file per annotator, one folder that holds them all, a review file, or a project.
     """
     paper = PaperFiles.of(values)
     asked = (*requested("--json", json_path), *paper.outputs(), *requested("-o", output))

@@ -7,19 +7,12 @@ from typing import Any
 import click
 
 from caspr.cli.shared import options
-from caspr.cli.shared.outputs import Content, Output, OutputKind, Outputs, fill, print_lines
+from caspr.cli.shared.outputs import Content, Output, OutputKind, Outputs, print_lines
 from caspr.errors import InputError
 from caspr.formats import read_all
 from caspr.formats.naming import plain_ids
-from caspr.formats.registry import (
-    FORMATS,
-    WRITTEN,
-    by_suffix,
-    losses,
-    output_format,
-    render,
-)
-from caspr.formats.sources import read_files
+from caspr.formats.registry import FORMATS, WRITTEN, by_suffix, losses, output_format, render
+from caspr.formats.sources import fill, read_files
 from caspr.text.checks import refuse_document_twice
 from caspr.text.document import Annotation
 from caspr.text.findings import refuse_warnings, times
@@ -28,7 +21,7 @@ from caspr.text.findings import refuse_warnings, times
 @options.subcommand("convert")
 @click.argument("source", type=options.FILES, metavar="IN")
 @click.argument("output", type=options.FILES, metavar="OUT")
-@options.to_option("what OUT is called")
+@options.to_option("as the name of OUT says")
 @click.option("--annotator", metavar="NAME", help="Whose annotations, where IN has several annotators.")
 @click.option(
     "--template",

@@ -17,8 +17,8 @@ from caspr.corpus.outputs import REPORT, SUMMARIES
 from caspr.corpus.pipeline import Request, failures, run_corpus, warnings_in
 from caspr.corpus.summary import Totals
 from caspr.corpus.survey import WEIGHTS, Weighing
+from caspr.formats.folders import LAYOUTS
 from caspr.formats.format import Reading
-from caspr.formats.layouts import LAYOUTS
 from caspr.formats.registry import EXPORTED
 from caspr.report.summary import counted_entities
 from caspr.task.settings import Settings

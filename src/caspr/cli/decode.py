@@ -54,7 +54,7 @@ class _Command(options.Command):
     metavar="FILE ...",
     help="The annotators' files, or the review file, that `caspr encode` was given.",
 )
-@click.option("--document", help="Which document, where the files have several.")
+@click.option("--document", metavar="NAME", help="Which document, where the files have several.")
 @options.output_option
 @click.option(
     "--layout",
@@ -62,7 +62,7 @@ class _Command(options.Command):
     default="gold",
     help="Only the result, or all annotators and the result side by side, to edit and redo. Default: gold.",
 )
-@options.to_option("what the output is called, else that of the first annotator's file")
+@options.to_option("as the name of the output says, else that of the first annotator's file")
 @options.annotators_option
 @options.settings_options
 @options.format_options

@@ -17,7 +17,7 @@ from caspr.text.alignment import align
 
 @options.subcommand("encode")
 @click.argument("files", nargs=-1, type=options.FILES, metavar="FILE ... | review.conll")
-@click.option("--document", help="Which document, where the files have several.")
+@click.option("--document", metavar="NAME", help="Which document, where the files have several.")
 @options.flag("--facts", help="Print only the facts.")
 @options.flag("--rules-only", help="Print only the encoding, without facts; it needs no files.")
 @options.annotators_option

@@ -16,7 +16,6 @@ from caspr.cli.shared.outputs import (
     Output,
     OutputKind,
     Outputs,
-    fill,
     locked,
     print_lines,
     requested,
@@ -36,7 +35,7 @@ from caspr.formats import gold_files, review_file
 from caspr.formats.foreign import refuse_foreign_name
 from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, losses, output_format, render
 from caspr.formats.review_file.project import is_project
-from caspr.formats.sources import read_files
+from caspr.formats.sources import fill, read_files
 from caspr.processes import login
 from caspr.result import Result
 from caspr.text.document import Annotation
@@ -50,7 +49,7 @@ from caspr.text.findings import Finding, times
     type=options.FILES,
     help="Also write the gold standard there, without the annotators; for a project, a file or a folder.",
 )
-@options.to_option("what it is called", what="The format of --gold")
+@options.to_option("as its name says", what="The format of --gold")
 @click.option(
     "--template",
     type=options.FILES,

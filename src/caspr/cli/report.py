@@ -61,11 +61,7 @@ from caspr.text.findings import Finding
     help="Print nothing but the report and errors; with --feedback, the report only if -o or --format asks.",
 )
 def command(
-    files: tuple[Path, ...],
-    output: Path,
-    format_name: str | None,
-    methods: bool,
-    **values: Any,
+    files: tuple[Path, ...], output: Path, format_name: str | None, methods: bool, **values: Any
 ) -> None:
     """Explain every link on which annotators disagreed, from a review file, a project or annotators' files.
 

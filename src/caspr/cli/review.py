@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     "Needs --team. Default: only this machine.",
 )
 @options.flag("--blind", help="Do not show who annotated what.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port. Default: any that is free.")
-@click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes.")
+@options.page_options
 @click.option("--time-limit", type=click.FloatRange(0), metavar="S", help="Seconds per re-optimisation.")
 @options.format_options
 @options.gold_option

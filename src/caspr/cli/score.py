@@ -9,7 +9,7 @@ import click
 
 from caspr.cli.shared.options import FILES, choice, flag, json_option, subcommand
 from caspr.cli.shared.outputs import Outputs, echo, json_text, print_lines, requested
-from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_options
+from caspr.cli.shared.paper import PaperFiles, paper_options, singletons_option
 from caspr.formats import read
 from caspr.formats.registry import STANDARD_OUTPUT, is_named_after_file
 from caspr.formats.sources import read_files
@@ -41,7 +41,7 @@ from caspr.text.findings import refuse_warnings
     "which no other scorer does. Default: exact.",
 )
 @flag("--per-document", help="Also give the scores of each document.")
-@singletons_options("yes")
+@singletons_option("yes")
 @paper_options
 @flag("--strict", help="Exit 2 on any warning, such as a document one side lacks.")
 @json_option

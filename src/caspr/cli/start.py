@@ -13,17 +13,15 @@ from caspr.errors import InputError
 
 @options.subcommand("start")
 @click.argument("folder", type=options.FILES, default=Path(), metavar="[FOLDER]")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port. Default: any that is free.")
-@click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes.")
+@options.page_options
 @click.option(
     "--shortcut",
-    type=options.FILES,
     metavar="[FOLDER]",
     is_flag=False,
     flag_value="",
     help="Write a file there that opens the page by a double click, and end. Default: the desktop.",
 )
-def command(folder: Path, port: int, browser: bool, shortcut: Path | None) -> None:
+def command(folder: Path, port: int, browser: bool, shortcut: str | None) -> None:
     """Open a page on this machine for everything: new projects, merging, review, reports, exports.
 
     The page shows folders below FOLDER, by default the one you are in, and others whose path you type. It
@@ -32,7 +30,7 @@ def command(folder: Path, port: int, browser: bool, shortcut: Path | None) -> No
     if shortcut is not None:
         from caspr.start.shortcut import desktop, write_shortcut
 
-        path = write_shortcut(desktop() if shortcut == Path() else shortcut)
+        path = write_shortcut(Path(shortcut) if shortcut else desktop())
         print_lines([f"wrote {path}: a double click on it opens the page"])
         return
     if not folder.is_dir():

@@ -34,7 +34,7 @@ def command(certificate: Path, files: tuple[Path, ...]) -> None:
     Give the annotators' files, or the one review file, that the certificate was made from. Every step of
     the proof is recomputed in whole numbers from the annotations.
 
-    Settings are taken from the certificate: costs and rules are printed, and what else is not the default.
+    Settings are taken from the certificate; costs, rules and all that is not the default are printed.
     Decisions must be those of the review file. Annotators' files have none: if the certificate names
     decisions, it is verified only under these, and the first of them are printed.
     """

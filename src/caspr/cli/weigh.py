@@ -48,7 +48,7 @@ SECONDS = 10.0
 def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values: Any) -> None:
     """Learn how far the links of each annotator can be trusted, and what they should weigh.
 
-    Needs three annotators of the same documents. Nothing but the annotators' files is used: no gold standard.
+    It needs three annotators of the same documents, and no gold standard.
     """
     files, read = read_given(inputs, options.reading(values))
     outputs = Outputs(requested("-o", output), tuple(path for path in read if path.is_file()))
@@ -58,17 +58,19 @@ def command(inputs: tuple[Path, ...], output: Path | None, quiet: bool, **values
     patterns = [
         instance_patterns(settings.instance(align(annotations), Decisions())) for annotations in documents
     ]
+    advice = weights_for(patterns)
+    copies = tuple(copy_findings(advice.copies))
     try:
-        learned, advice = learn_reliability(patterns), weights_for(patterns)
+        learned = learn_reliability(patterns)
     except TooFewDisagreementsError as too_few:
         if output is not None or quiet or values["no_result"] or values["strict"]:
             raise
-        print_findings((*findings, *odd))
+        print_findings((*findings, *odd, *copies))
         for line in closeness_lines(_agreement(documents, settings)):
             echo(line)
         print_lines([str(too_few)])
         return
-    all_findings = (*findings, *odd, *learned.findings, *copy_findings(advice.copies))
+    all_findings = (*findings, *odd, *learned.findings, *copies)
     if not quiet:
         print_findings(all_findings)
     if values["strict"]:

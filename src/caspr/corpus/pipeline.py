@@ -1,10 +1,9 @@
 """Adjudicate a whole corpus: plan, perform the jobs that are not done, write, keep the journal, sum up."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from caspr import __version__
 from caspr.corpus.job import FAILED, Job, JobOutcome, Options, contents, fingerprint
@@ -16,7 +15,7 @@ from caspr.corpus.survey import Weighing, decide_for_run
 from caspr.errors import InputError, OutputError
 from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.processes import processors
-from caspr.storage import FileLock, remove_temporary, write_stream
+from caspr.storage import FileLock, remove_temporary, write_all
 from caspr.text.findings import Finding, Severity, printable, times
 
 
@@ -40,18 +39,11 @@ class Request:
     """Where the weights of annotators come from."""
 
 
-class Listener(Protocol):
-    """A callback for the progress of the run."""
-
-    def __call__(self, totals: Totals, planned: int) -> None:
-        """Receive the totals so far, and the number of documents planned."""
+Listener = Callable[[Totals, int], None]
+"""Receives the totals so far, and the number of documents planned."""
 
 
-def silent(totals: Totals, planned: int) -> None:
-    """Ignore all progress."""
-
-
-def run_corpus(request: Request, listener: Listener = silent) -> tuple[Totals, list[str]]:
+def run_corpus(request: Request, listener: Listener | None = None) -> tuple[Totals, list[str]]:
     """Adjudicate a corpus; return the totals, and lines with notes and warnings for the user.
 
     A document that fails is listed with its reason in the summary; all others are adjudicated.
@@ -112,7 +104,7 @@ def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
 class _Run:
     """The state of one run: totals, and the fingerprints of documents that are performed or written now."""
 
-    def __init__(self, request: Request, plan: Plan, journal: Journal, listener: Listener) -> None:
+    def __init__(self, request: Request, plan: Plan, journal: Journal, listener: Listener | None) -> None:
         self.totals = Totals()
         self.backups = 0
         self.kept = 0
@@ -166,7 +158,8 @@ class _Run:
 
     def _count(self, totals: Totals) -> None:
         self.totals += totals
-        self._listener(self.totals, self._plan.documents)
+        if self._listener is not None:
+            self._listener(self.totals, self._plan.documents)
 
 
 def _performed(jobs: Iterator[Job], request: Request) -> Generator[JobOutcome | None, None, None]:
@@ -196,8 +189,8 @@ def warnings_in(output: Path) -> Iterator[str]:
 
 
 def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterable[Finding]) -> None:
-    write_stream(request.output / SUMMARIES[0], csv_lines(journal.rows()))
-    write_stream(request.output / SUMMARIES[1], json_lines(journal.rows(), totals, __version__, findings))
+    write_all({request.output / SUMMARIES[0]: csv_lines(journal.rows())})
+    write_all({request.output / SUMMARIES[1]: json_lines(journal.rows(), totals, __version__, findings)})
     if request.options.layout == "project":
         write_project(request.output, journal.rows())
     if request.options.report:
@@ -207,7 +200,7 @@ def _sum_up(request: Request, journal: Journal, totals: Totals, findings: Iterab
             {**row, "report": f"reports/{file_name(row['document'])}.html" if row.get("file") else ""}
             for row in journal.rows()
         )
-        write_stream(request.output / REPORT, overview_page(rows, totals.values(), "Corpus"))
+        write_all({request.output / REPORT: overview_page(rows, totals.values(), "Corpus")})
 
 
 def _refuse_overlap(request: Request) -> None:

@@ -29,9 +29,9 @@ from caspr.corpus.job import DocumentPiece, Job, Options, Source
 from caspr.corpus.workspace import Workspace
 from caspr.errors import FormatError, InputError, OutputError
 from caspr.formats import annotator_names, refuse_twice
+from caspr.formats.folders import are_in_folders, as_file, detect_layout, is_text, place, refused_name, walk
 from caspr.formats.foreign import has_foreign_name
 from caspr.formats.format import Extract, Reading, Stretch
-from caspr.formats.layouts import are_in_folders, as_file, detect_layout, is_text, place, refused_name, walk
 from caspr.formats.registry import choose, companions, detect, folder_format, read_each
 from caspr.text.document import Annotation
 

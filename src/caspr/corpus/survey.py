@@ -38,7 +38,7 @@ from caspr.measures.reliability import (
     weights_for,
 )
 from caspr.report.comparison_tables import reliability_lines
-from caspr.storage import read_text, write_stream
+from caspr.storage import read_text, write_all
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Singletons
 from caspr.task.settings import Settings, decide
@@ -142,9 +142,9 @@ def _weighted(settings: Settings, learned: Reliability) -> Settings:
 def _keep(learned: Reliability | None, seen: _Survey, known: Path) -> None:
     """Write what was decided about weights for later runs, where there is anything to decide."""
     if learned is not None:
-        write_stream(known, [write_weights(learned.weights)])
+        write_all({known: write_weights(learned.weights)})
     elif any(len(group) >= FEWEST for group in seen.groups):
-        write_stream(known, [EQUAL])
+        write_all({known: EQUAL})
 
 
 def _kept(known: Path) -> tuple[WeightsTable | None, Finding]:

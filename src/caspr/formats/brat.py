@@ -350,13 +350,12 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     layout = find_chains(content, lines, options)
     document = Document(path.stem, (), source=str(path), layout=layout, layers=link_types(lines))
     document = replace(document, text_source=str(text_path))
-    ends = [end.start() for end in re.finditer("\n", text)]
     who = path.stem if annotator is None else annotator
     odd = (*_strange_texts(lines, text), *unread(layout, options))
     facts = EntityFacts(entity_names(layout), labels_are_types=True)
     # The mark counts as a character, but is no part of a word: other annotators' texts may lack it.
     blank = re.sub(f"^{_MARK}", " ", text)
-    annotation = annotate(document, who, Text(blank, None, ends), layout.marked, odd, facts=facts)
+    annotation = annotate(document, who, Text.of_lines(blank), layout.marked, odd, facts=facts)
     document = replace(annotation.document, characters=text)
     return [replace(annotation, document=document, adjudicated=GOLD_NOTE.search(content) is not None)]
 

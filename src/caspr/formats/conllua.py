@@ -164,11 +164,11 @@ def _mentions(cells: Sequence[str], numbers: Sequence[int]) -> list[UaMention]:
                 id = dict(own).get("MarkableID") or next(fresh)
                 opened.append((id, own, token))
             if ended:
-                place = _closing(opened, "" if begun else named)
-                if place is None:
+                number = _closing(opened, "" if begun else named)
+                if number is None:
                     found = f"{quoted(named + ')')}, which closes nothing"
                     raise FormatError(numbers[token - 1], found, "an opening bracket before it")
-                id, own, start = opened.pop(place)
+                id, own, start = opened.pop(number)
                 features.setdefault(id, own)
                 pieces[id].append(Span(start, token))
     if opened:

@@ -20,15 +20,22 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from caspr.formats.cas.chains import SENTENCE, TOKEN, Cas, Structure, extent, extents, other_layers, refuse
-from caspr.formats.cas.xmi import read_xmi
+from caspr.formats.cas.chains import (
+    SENTENCE,
+    TOKEN,
+    Cas,
+    Changes,
+    Structure,
+    extent,
+    extents,
+    other_layers,
+    refuse,
+)
+from caspr.formats.cas.xmi import added_edits, new_xmi, read_xmi, segmentation, view_edits
 from caspr.formats.containers.gzip import is_gzip, pack, unpack
 from caspr.formats.containers.xml import (
     Edit,
-    Element,
     Markup,
-    attributes,
-    ecore_uri,
     edited,
     gold_edits,
     removal,
@@ -192,8 +199,11 @@ def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     made: Sequence[str] = ()
     if not isinstance(layout, CorefAnnotatorLayout):
         text, offsets = spell(annotation.document)
-        made = _words(text, sentences(annotation.document.sentence_ends, offsets), offsets)
-        layout = CorefAnnotatorLayout(read_xmi(_fresh(text, len(made))), _V1, ())
+        made = segmentation(text, sentences(annotation.document.sentence_ends, offsets), offsets)
+        # The words need not be parsed again with the rest: in a play they are forty thousand elements.
+        meta = [f'<api:Meta xmi:id="{len(made) + 3}" TypeSystemVersion="v1"/>']
+        file = new_xmi(text, {"api": API, "v1": _V1}, meta, len(made) + 1)
+        layout = CorefAnnotatorLayout(read_xmi(file), _V1, ())
     data = _Writer(layout, annotation).written(made)
     name = f"{stem(annotation.document)}{form}"
     return name, pack(data) if form.endswith(("gz", "z")) else data
@@ -209,8 +219,7 @@ class _Writer:
         self.annotation = annotation
         self.units = Units(layout.cas.text)
         self.fresh = (str(number) for number in count(layout.cas.largest + 1))
-        self.new: list[tuple[str, str, list[tuple[str, str]]]] = []
-        """Number, type and attributes of new elements."""
+        self.new: list[Structure] = []
         self.edits: list[Edit] = []
         self.gone: set[str] = set()
         self.elements = {element.attributes.get("xmi:id", ""): element for element in markup.root.children}
@@ -230,9 +239,14 @@ class _Writer:
         self.gone |= {mention.key for mention in self.layout.marked} - used
         self.gone |= {id for key in self.gone for id in self._parts(key)}
         self.edits += [removal(self.markup, self.elements[id]) for id in self.gone if id in self.elements]
-        self._add()
-        self.edits += [*self._view(), *gold_edits(self.markup, self.annotation.adjudicated)]
-        return edited(self.markup, self.edits)
+        changes = Changes(removed=frozenset(self.gone), added=tuple(self.new))
+        self.edits += added_edits(self.markup, self.layout.package, changes)
+        if self.cas.members is not None:  # an index of what is new alone would hide the rest
+            self.edits += view_edits(self.markup, self.cas, changes)
+        return edited(self.markup, [*self.edits, *gold_edits(self.markup, self.annotation.adjudicated)])
+
+    def _make(self, id: str, type: str, values: dict[str, str]) -> None:
+        self.new.append(Structure(id, f"{self.layout.package}.{type}", values))
 
     def _entities(self, chains: Sequence[Chain]) -> list[str]:
         """Give each chain the entity of the file with which it shares most mentions, or a new one."""
@@ -250,9 +264,7 @@ class _Writer:
             if chain.id not in self.elements:
                 label = chain.name or self.annotation.document.text(chain.mentions[0])
                 color = str(_COLORS[number % len(_COLORS)])
-                self.new.append(
-                    (chain.id, "Entity", [("Label", label), ("Color", color), ("Hidden", "false")])
-                )
+                self._make(chain.id, "Entity", {"Label": label, "Color": color, "Hidden": "false"})
             elif self.annotation.adjudicated and chain.name:
                 element = self.elements[chain.id]
                 if element.attributes.get("Label") != chain.name:
@@ -272,107 +284,26 @@ class _Writer:
         id = next(self.fresh)
         if self.layout.package.endswith(".v2"):
             parts = [next(self.fresh) for _ in mention.pieces]
-            self.new.append((id, "Mention", [("Entity", entity), ("Surface", " ".join(parts))]))
+            self._make(id, "Mention", {"Entity": entity, "Surface": " ".join(parts)})
             for part, piece in zip(parts, mention.pieces, strict=True):
-                self.new.append((part, "MentionSurface", [*self._offsets(piece), ("Mention", id)]))
+                self._make(part, "MentionSurface", {**self._offsets(piece), "Mention": id})
             return
         first, *rest = mention.pieces
-        values = [*self._offsets(first), ("Entity", entity)]
+        values = {**self._offsets(first), "Entity": entity}
         if rest:
             part = next(self.fresh)
             whole = rest[0][0], rest[-1][1]
-            self.new.append((part, "DetachedMentionPart", [*self._offsets(whole), ("Mention", id)]))
-            values.append(("Discontinuous", part))
-        self.new.append((id, "Mention", values))
+            self._make(part, "DetachedMentionPart", {**self._offsets(whole), "Mention": id})
+            values["Discontinuous"] = part
+        self._make(id, "Mention", values)
 
-    def _offsets(self, piece: Extent) -> list[tuple[str, str]]:
-        start, end = piece
-        return [
-            ("sofa", self.cas.sofa),
-            ("begin", str(self.units.of(start))),
-            ("end", str(self.units.of(end))),
-        ]
+    def _offsets(self, piece: Extent) -> dict[str, str]:
+        start, end = (str(self.units.of(point)) for point in piece)
+        return {"sofa": self.cas.sofa, "begin": start, "end": end}
 
     def _parts(self, key: str) -> list[str]:
         values = self.cas.structures[key].values
         return [*values.get("Surface", "").split(), *values.get("Discontinuous", "").split()]
-
-    def _add(self) -> None:
-        """Write new elements after the others."""
-        prefix = _prefix(self.markup, self.layout.package)
-        lines = "".join(
-            f"<{prefix}:{type}{attributes([('xmi:id', id), *values])}/>" for id, type, values in self.new
-        )
-        elements = [
-            element
-            for element in self.markup.root.children
-            if element.name.partition(":")[2] not in ("Sofa", "View")
-        ]
-        end = elements[-1].end if elements else self.markup.root.inner
-        if lines:
-            self.edits.append((end, end, lines))
-            self.edits += _declared(self.markup, prefix, self.layout.package)
-
-    def _view(self) -> Iterator[Edit]:
-        for view in self.markup.root.children:
-            if view.name.endswith(":View") and view.attributes.get("sofa") == self.cas.sofa:
-                old = view.attributes.get("members", "").split()
-                members = [id for id in old if id not in self.gone] + [id for id, _, _ in self.new]
-                if members != old:
-                    yield with_attribute(self.markup, view, "members", " ".join(members))
-
-
-def _prefix(markup: Markup, package: str) -> str:
-    for name, uri in markup.root.attributes.items():
-        if name.startswith("xmlns:") and uri == ecore_uri(package):
-            return name.removeprefix("xmlns:")
-    return "coref"
-
-
-def _declared(markup: Markup, prefix: str, package: str) -> Iterator[Edit]:
-    root: Element = markup.root
-    if f"xmlns:{prefix}" not in root.attributes:
-        yield with_attribute(markup, root, f"xmlns:{prefix}", ecore_uri(package))
-
-
-def _words(text: str, sentences: Iterable[Extent], tokens: Iterable[Extent]) -> list[str]:
-    """Write the sentences and tokens of a new file, numbered from 3."""
-    units = Units(text)
-    marked = [*(("Sentence", sentence) for sentence in sentences), *(("Token", token) for token in tokens)]
-    return [
-        f'<segmentation:{name} xmi:id="{number}" sofa="1" begin="{units.of(start)}" end="{units.of(end)}"/>'
-        for number, (name, (start, end)) in enumerate(marked, 3)
-    ]
-
-
-def _fresh(text: str, words: int) -> bytes:
-    """Make a file for a document that has none, without mentions; its words come after its first element.
-
-    They need not be parsed again with the rest: in a play they are forty thousand elements.
-    """
-    spaces = [
-        ("xmi", "http://www.omg.org/XMI"),
-        ("cas", ecore_uri("uima.cas")),
-        ("tcas", ecore_uri("uima.tcas")),
-        ("segmentation", ecore_uri("de.tudarmstadt.ukp.dkpro.core.api.segmentation.type")),
-        ("api", ecore_uri(API)),
-        ("v1", ecore_uri(_V1)),
-    ]
-    last = words + 3
-    whole = [("begin", "0"), ("end", str(Units(text).of(len(text)))), ("language", "x-unspecified")]
-    lines = [
-        '<cas:NULL xmi:id="0"/>',
-        f"<tcas:DocumentAnnotation{attributes([('xmi:id', '2'), ('sofa', '1'), *whole])}/>",
-        f'<api:Meta xmi:id="{last}" TypeSystemVersion="v1"/>',
-    ]
-    sofa = [("xmi:id", "1"), ("sofaNum", "1"), ("sofaID", "_InitialView"), ("mimeType", "text")]
-    lines.append(f"<cas:Sofa{attributes([*sofa, ('sofaString', text)])}/>")
-    lines.append(f'<cas:View sofa="1" members="{" ".join(map(str, range(2, last + 1)))}"/>')
-    root = attributes((f"xmlns:{prefix}", uri) for prefix, uri in spaces)
-    body = "".join(f"    {line}\n" for line in lines)
-    return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<xmi:XMI{root} xmi:version="2.0">\n{body}</xmi:XMI>\n'
-    ).encode()
 
 
 def detect(path: Path, head: str) -> bool:  # noqa: ARG001

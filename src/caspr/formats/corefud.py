@@ -27,7 +27,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, pairwise, zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 from caspr.errors import FormatError
 from caspr.formats.bracket_cells import CellError, split_crossing
@@ -52,15 +51,7 @@ from caspr.formats.conllu import (
     sentence_prefix,
 )
 from caspr.formats.entity_cells import IDS, Entity, is_eid, is_unmistakable, match, render, same_items
-from caspr.formats.format import (
-    Each,
-    Format,
-    ReadOptions,
-    lost_flags,
-    quoted,
-    removed_mentions,
-    whole,
-)
+from caspr.formats.format import Each, Format, ReadOptions, lost_flags, quoted, removed_mentions, whole
 from caspr.formats.naming import keep_ids, name_and_part
 from caspr.formats.text_layer import (
     EntityFacts,
@@ -353,19 +344,17 @@ def _with_lent(annotation: Annotation) -> Annotation:
         needed += [p for p, _ in document.lent[token].parents if p in document.lent and p not in needed]
     if not needed:
         return annotation
-    added = _add_rows(layout, document, sorted(needed))
-    return replace(annotation, document=replace(document, layout=added.layout, origin=added.origin))
+    added, origin = _add_rows(layout, document, sorted(needed))
+    return replace(annotation, document=replace(document, layout=added, origin=origin))
 
 
-class _Added(NamedTuple):
-    """A layout with more rows, and the token of the file that each token is."""
+def _add_rows(
+    layout: CorefudLayout, document: Document, tokens: Sequence[int]
+) -> tuple[CorefudLayout, tuple[int, ...]]:
+    """Put rows of empty nodes after the token that stands before each, or before the first of a sentence.
 
-    layout: CorefudLayout
-    origin: tuple[int, ...]
-
-
-def _add_rows(layout: CorefudLayout, document: Document, tokens: Sequence[int]) -> _Added:
-    """Put rows of empty nodes after the token that stands before each, or before the first of a sentence."""
+    Return the layout with them, and for each token the token of the file that it is.
+    """
     lines, rows, origin = list(layout.lines), list(layout.rows), list(document.origin)
     for token in tokens:
         lent = document.lent[token]
@@ -392,7 +381,7 @@ def _add_rows(layout: CorefudLayout, document: Document, tokens: Sequence[int]) 
         for entity in layout.entities
     )
     changed = replace(layout, lines=tuple(lines), rows=tuple(rows), entities=entities)
-    return _Added(changed, tuple(origin))
+    return changed, tuple(origin)
 
 
 def _over(

@@ -129,18 +129,12 @@ class Format:
     file."""
     many_annotators: bool = False
     """Whether a file may hold the work of several annotators, each named in it."""
-    writes_any: bool = True
-    """Whether any annotation can be written; otherwise only those that were read from this format."""
     vague_suffixes: tuple[str, ...] = ()
     """Those of `suffixes` that other kinds of files have, too: in a folder, such a file has this format
     only if `detect` says so."""
     shared_suffixes: tuple[str, ...] = ()
     """Other suffixes that its files may have, which belong to another format: they are written under such a
     name if they were read from this format, or if the user names it."""
-    read_only: bool = False
-    """Whether nothing is written in this format: golds are written as CoNLL unless another is named."""
-    write_only: bool = False
-    """Whether nothing is read in this format: its files say what annotators did not."""
     forms: Forms | None = None
     """The forms of file, if there are several."""
     packed: bool = False

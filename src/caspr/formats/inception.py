@@ -660,7 +660,6 @@ FORMAT = Format(
     losses=losses,
     many_documents=True,
     many_annotators=True,
-    writes_any=False,
     vague_suffixes=(".zip",),
     detect_folder=is_project_folder,
     is_no_annotator=is_no_annotator,

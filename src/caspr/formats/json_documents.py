@@ -347,8 +347,7 @@ def _in_characters(
         for mention in cluster
         if mention != []
     ]
-    ends = [at for at, sign in enumerate(text) if sign == "\n"]
-    return annotate(document, origin.annotator, Text(text, None, ends), marked, odd)
+    return annotate(document, origin.annotator, Text.of_lines(text), marked, odd)
 
 
 def _in_words(

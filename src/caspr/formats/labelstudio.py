@@ -235,10 +235,9 @@ def _annotation(
     layers = tuple(sorted({f"relation {label}" for relation in relations for label in _labels(relation)}))
     name, part = name_and_part(reader.name)
     document = Document(name, (), part, reader.source, layout=layout, layers=layers)
-    ends = [at for at, sign in enumerate(text) if sign == "\n"]
     facts = EntityFacts(labels_are_types=True)
     odd = [*odd, *_unread(relations, links, wanted, f", {reader.name}, {reader.who}")]
-    made = annotate(document, reader.who, Text(text, None, ends), marked, odd, facts=facts)
+    made = annotate(document, reader.who, Text.of_lines(text), marked, odd, facts=facts)
     return replace(made, adjudicated=is_gold(work))
 
 

@@ -379,10 +379,9 @@ def _annotation(state: _UserState, id: str) -> Annotation:
     ]
     layers = tuple(sorted({f"relation {link['link_type']}" for link in links}))
     document = Document(id, (), source=state.source, layers=layers)
-    breaks = [at for at, sign in enumerate(text.text) if sign == "\n"]
     facts = EntityFacts(types={heads[end]: kind for end, kind in kinds.items()}, labels_are_types=True)
     odd = [*unsure, *unread_relations(unread, read, state.options.relations, f", {id}")]
-    return annotate(document, state.who, Text(text.text, None, breaks), marked, odd, facts=facts)
+    return annotate(document, state.who, Text.of_lines(text.text), marked, odd, facts=facts)
 
 
 def _says_chain(state: _UserState, link: Mapping[str, Any]) -> bool:
@@ -484,8 +483,6 @@ FORMAT = Format(
     losses=losses,
     many_documents=True,
     many_annotators=True,
-    writes_any=False,
-    read_only=True,
     companions=project_files,
     settings_files=("potato.log", "device_visits.json"),
     detect_folder=lambda folder: bool(states(folder)),

@@ -88,15 +88,18 @@ FORMATS: Mapping[str, Format] = _Modules(
     "soft",
 )
 """All formats by name, in the order in which they are tried."""
-_WRITE_ONLY = frozenset({"soft"})
-READ = tuple(name for name in FORMATS if name not in _WRITE_ONLY)
-"""The names of the formats that can be read."""
-_READ_ONLY = frozenset({"potato"})
-WRITTEN = tuple(name for name in FORMATS if name not in _READ_ONLY)
-"""The names of the formats that can be written; no module is imported to know them."""
-_FROM_ITS_OWN = frozenset({"inception"})
-EXPORTED = tuple(name for name in WRITTEN if name not in _FROM_ITS_OWN)
-"""The names of the formats that any document is written in, whatever format it was read from."""
+
+
+def _all_but(names: Iterable[str], left_out: str) -> tuple[str, ...]:
+    return tuple(name for name in names if name != left_out)
+
+
+READ = _all_but(FORMATS, "soft")
+"""The formats that can be read; files of the other say what annotators do not."""
+WRITTEN = _all_but(FORMATS, "potato")
+"""The formats that can be written; golds of the other are CoNLL unless another is named."""
+EXPORTED = _all_but(WRITTEN, "inception")
+"""The formats that any document is written in; the other is written into the project that was read."""
 
 
 def choose(name: str) -> Format:
@@ -207,7 +210,7 @@ def is_named_after_file(document: Document) -> bool:
 def output_format(annotations: Sequence[Annotation], path: Path) -> str:
     """Choose the format to write."""
     own = annotations[0].document.format if annotations else ""
-    known = FORMATS[own] if own in FORMATS and not FORMATS[own].read_only else None
+    known = FORMATS[own] if own in WRITTEN else None
     if known is not None and _has_suffix(path, known):
         return known.name
     return by_suffix(path) or (known.name if known is not None else next(iter(FORMATS)))

@@ -68,13 +68,12 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     kept = tuple(comment for comment in comments if not comment[1].startswith((MENTION, _GOLD)))
     layout = SacrLayout(kept, properties, tuple(marked))
     document = Document(path.stem, (), source=str(path), layout=layout)
-    ends = [at for at, sign in enumerate(text) if sign == "\n"]
     who = path.stem if annotator is None else annotator
     names = {
         mention.chain: mention.chain for mention in marked if not re.fullmatch(r"[A-Z]?[0-9]+", mention.chain)
     }
     facts = EntityFacts(names, labels_are_types=True)
-    annotation = annotate(document, who, Text(text, None, ends), marked, facts=facts)
+    annotation = annotate(document, who, Text.of_lines(text), marked, facts=facts)
     return [replace(annotation, adjudicated=any(line.startswith(_GOLD) for _, line in comments))]
 
 

@@ -105,5 +105,4 @@ FORMAT = Format(
     write=write,
     losses=losses,
     many_documents=True,
-    write_only=True,
 )

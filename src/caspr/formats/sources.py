@@ -42,6 +42,7 @@ from caspr.formats.registry import (
 from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.formats.review_file.project import is_project, read_project
 from caspr.storage import read_bytes
+from caspr.text.alignment import transfer
 from caspr.text.document import Annotation, Document, sharing
 from caspr.text.findings import Finding, note, times, warning
 
@@ -272,3 +273,17 @@ def _with_kind(folder: Path, path: Path) -> str:
     except InputError:
         return name
     return name
+
+
+def fill(annotations: Sequence[Annotation], template: Path, format: str | None) -> list[Annotation]:
+    """Put annotations onto the documents of a template, found by name; a lone one needs no name."""
+    documents = {filled.document.key: filled for filled in reversed(read_one(template, format=format))}
+    if len(annotations) == 1 and len(documents) == 1:
+        return [transfer(annotations[0], next(iter(documents.values())))]
+    keys = [annotation.document.key for annotation in annotations]
+    for annotation, key in zip(annotations, keys, strict=True):
+        if key not in documents:
+            raise InputError(
+                f"{template}: there is no document '{annotation.document.title}' in this template"
+            )
+    return [transfer(annotation, documents[key]) for annotation, key in zip(annotations, keys, strict=True)]

@@ -229,6 +229,11 @@ class Text:
     ends: Iterable[int] = ()
     """The characters at which sentences end."""
 
+    @classmethod
+    def of_lines(cls, characters: str) -> "Text":
+        """Take each line of a text without words as a sentence."""
+        return cls(characters, None, [end.start() for end in re.finditer("\n", characters)])
+
 
 def annotate(
     document: Document,

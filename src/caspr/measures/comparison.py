@@ -362,9 +362,7 @@ def _score_matrices(
 
 
 def _alpha_matrices(
-    names: Sequence[str],
-    pairs: dict[tuple[str, str], list[CoveredPair]],
-    conventions: Conventions | None,
+    names: Sequence[str], pairs: dict[tuple[str, str], list[CoveredPair]], conventions: Conventions | None
 ) -> dict[str, Matrix]:
     alphas: dict[tuple[str, str], dict[str, Fraction | None]] = {}
     for (first, second), documents in pairs.items():

@@ -221,18 +221,33 @@ def learn_reliability(documents: Iterable[Patterns]) -> Reliability:
     Refuse with `InputError` where there is too little to learn from.
     """
     counts = sum(documents, Patterns())
-    known = sorted(pattern for pattern in counts.pairs if len(pattern.viewers) >= ANNOTATORS)
-    learned = {name for pattern in known for name in pattern.viewers}
-    _refuse_too_little(len(learned), sum(counts.disagreements[pattern] for pattern in known))
+    learned = _compared(counts)
+    if len(learned) < ANNOTATORS:
+        raise InputError(
+            f"learning weights needs documents of {ANNOTATORS} annotators or more, with mentions that all of "
+            "them saw and one of them linked: with two annotators, nothing shows who is right"
+        )
+    if too_few := _too_few(counts):
+        raise TooFewDisagreementsError(f"{too_few}: give more documents, or no weights")
     # Unknown annotators get average weights: documents without weights would be refused.
-    names = sorted(learned | counts.annotators)
+    names = sorted({*learned, *counts.annotators})
     data = _data(counts, names)
     return _table(names, data, _estimate(data))
 
 
+def _compared(counts: Patterns) -> list[str]:
+    """Return who saw pairs together with enough others."""
+    return sorted({name for pattern in counts.pairs if _shows_who(pattern) for name in pattern.viewers})
+
+
+def _shows_who(pattern: Pattern) -> bool:
+    """Return whether enough annotators saw a pair to show who of them is right."""
+    return len(pattern.viewers) >= ANNOTATORS
+
+
 def _data(counts: Patterns, names: Sequence[str]) -> "_Data":
     """Return what something is learned from, as arrays, in an order that does not depend on that of files."""
-    known = sorted(pattern for pattern in counts.pairs if len(pattern.viewers) >= ANNOTATORS)
+    known = sorted(filter(_shows_who, counts.pairs))
     return _Data(
         np.array([counts.pairs[pattern] for pattern in known], dtype=float),
         _members(names, (pattern.viewers for pattern in known)),
@@ -245,27 +260,31 @@ def _members(names: Sequence[str], rows: Iterable[Sequence[str]]) -> NDArray[np.
     return np.array([[name in row for name in names] for row in rows], dtype=float)
 
 
-def _refuse_too_little(annotators: int, disagreements: int) -> None:
-    if annotators < ANNOTATORS:
-        raise InputError(
-            f"learning weights needs documents of {ANNOTATORS} annotators or more, with mentions that all of "
-            "them saw and one of them linked: with two annotators, nothing shows who is right"
-        )
-    if disagreements < DISAGREEMENTS * annotators:
-        raise TooFewDisagreementsError(
-            f"learning weights needs {DISAGREEMENTS} disagreements for each annotator, and {annotators} "
-            f"annotators have {disagreements:,} in all: give more documents, or no weights"
-        )
+def _too_few(counts: Patterns) -> str:
+    """Say that there are too few disagreements to learn from; nothing if there are enough."""
+    names = _compared(counts)
+    disagreements = sum(number for pattern, number in counts.disagreements.items() if _shows_who(pattern))
+    if disagreements >= DISAGREEMENTS * len(names):
+        return ""
+    return (
+        f"learning weights needs {DISAGREEMENTS} disagreements for each annotator, and {len(names)} "
+        f"annotators have {disagreements:,} in all"
+    )
 
 
 FOLDS = 5
 """In how many parts documents are held out, one after the other."""
 CLEARLY = 1.65
 """How large t must be for learned weights to be used: in 1 of 20 corpora of equal annotators it is larger."""
-COPIES = 0.9
+COPIES = 0.88
 """The share of links that two annotators must have in common to be taken for near copies ..."""
-CLOSER = 5
-"""... and how many times fewer disagreements they must have with each other than with anybody else."""
+CLOSER = 2.5
+"""... and how many times fewer disagreements they must have with each other than with anybody else.
+
+Tried on 5 to 40 Hebrew texts with a copy of one annotator as the fourth: all of 24 copies with 1 % of the
+mentions and chains changed are found, 23 of 24 with 2 %, one with 5 %. The people themselves have at most
+0.87 in common, and at most 1.5 times fewer disagreements.
+"""
 
 
 @dataclass(frozen=True)
@@ -283,20 +302,21 @@ class WeightsAdvice:
 def weights_for(documents: Sequence[Patterns]) -> WeightsAdvice:
     """Learn weights from the documents of a corpus, and say whether they are better than equal votes."""
     counts = sum(documents, Patterns())
-    known = sorted(pattern for pattern in counts.pairs if len(pattern.viewers) >= ANNOTATORS)
-    names = sorted({name for pattern in known for name in pattern.viewers})
+    names = _compared(counts)
     if len(names) < ANNOTATORS:
         return WeightsAdvice(None, "")
     copies = tuple(near_copies(counts))
     if copies:
         return WeightsAdvice(None, "some annotators are near copies of each other", copies)
+    if len(documents) < FOLDS:
+        return WeightsAdvice(None, f"there are fewer than {FOLDS} documents to try learned weights on")
+    if too_few := _too_few(counts):
+        return WeightsAdvice(None, too_few)
     fewest = min(_disagreements(counts, name) for name in names)
     if fewest < DISAGREEMENTS:
         return WeightsAdvice(
             None, f"somebody has only {fewest} disagreements with others, fewer than {DISAGREEMENTS}"
         )
-    if len(documents) < FOLDS:
-        return WeightsAdvice(None, f"there are fewer than {FOLDS} documents to try learned weights on")
     t = _held_out(documents, names)
     if t <= CLEARLY:
         return WeightsAdvice(
@@ -306,15 +326,16 @@ def weights_for(documents: Sequence[Patterns]) -> WeightsAdvice:
 
 
 def _disagreements(counts: Patterns, name: str) -> int:
-    return sum(
-        number
-        for pattern, number in counts.disagreements.items()
-        if len(pattern.viewers) >= ANNOTATORS and name in pattern.viewers
-    )
+    disagreements = counts.disagreements.items()
+    return sum(number for pattern, number in disagreements if _shows_who(pattern) and name in pattern.viewers)
 
 
 def _held_out(documents: Sequence[Patterns], names: Sequence[str]) -> float:
-    """Return t over documents: how much likelier each is by annotators of their own than by equal ones."""
+    """Return t over documents: how much likelier each is by annotators of their own than by equal ones.
+
+    What falls into one fold depends on what documents hold, not on the order in which they were read.
+    """
+    documents = sorted(documents, key=lambda document: sorted(document.pairs.items()))
     folds = [sum(documents[number::FOLDS], Patterns()) for number in range(FOLDS)]
     gains: list[float] = []
     for number in range(FOLDS):

@@ -66,8 +66,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from operator import add
+from typing import TYPE_CHECKING, Any
 
 from caspr.errors import ArgumentError, InputError
 from caspr.measures.matching import (
@@ -79,12 +81,7 @@ from caspr.measures.matching import (
     map_one_to_one,
     singletons_count,
 )
-from caspr.measures.tree_matching import (
-    align_trees,
-    count_zero_anaphors,
-    has_trees,
-    shared_words,
-)
+from caspr.measures.tree_matching import align_trees, count_zero_anaphors, has_trees, shared_words
 from caspr.notebook_methods import above
 from caspr.text.arguments import annotations_of
 from caspr.text.checks import refuse_document_twice
@@ -146,31 +143,6 @@ def ratio(part: Fraction | int, whole: int) -> Ratio:
     return Ratio(Fraction(part), whole)
 
 
-class Counts(Protocol):
-    """What a measure returns for one document, and for many by adding."""
-
-    @property
-    def recall(self) -> Ratio:
-        """The share of the key that the response has."""
-
-    @property
-    def precision(self) -> Ratio:
-        """The share of the response that the key has."""
-
-    @property
-    def f1(self) -> Fraction | None:
-        """The balance of both; `None` where both sides are empty."""
-
-    def __add__(self, other: Self) -> Self:
-        """Pool two documents."""
-
-    def reversed(self) -> Self:
-        """Return the counts with key and response exchanged."""
-
-    def values(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-
-
 @dataclass(frozen=True)
 class RecallPrecision:
     """The counts of all measures but BLANC."""
@@ -201,11 +173,7 @@ class RecallPrecision:
 
     def values(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        return {
-            "recall": self.recall.values(),
-            "precision": self.precision.values(),
-            "f1": decimal(self.f1),
-        }
+        return {"recall": self.recall.values(), "precision": self.precision.values(), "f1": decimal(self.f1)}
 
 
 def harmonic_mean(x: Fraction | None, y: Fraction | None) -> Fraction | None:
@@ -351,6 +319,10 @@ class Blanc:
     @property
     def _answered(self) -> bool:
         return bool(self.coreference.precision.whole or self.non_coreference.precision.whole)
+
+
+Counts = RecallPrecision | Blanc
+"""What a measure returns for one document, and for many by adding."""
 
 
 def count_blanc(alignment: Alignment) -> Blanc:
@@ -550,7 +522,7 @@ def score(
         for pair in pairs
     ]
     findings = (*_missing(right, answer), *_different_words(right, answer))
-    return Scores(_pool([scores for _, scores in documents]), tuple(documents), findings, alone, match)
+    return Scores(pool([scores.counts for _, scores in documents]), tuple(documents), findings, alone, match)
 
 
 def _uses_trees(pairs: Sequence[tuple[Annotation, Annotation | None]], match: str) -> bool:
@@ -582,11 +554,9 @@ def _by_key(annotations: Iterable[Annotation]) -> dict[tuple[str, str | None], A
     return {annotation.document.key: annotation for annotation in side}
 
 
-def _pool(documents: Sequence[Scores]) -> dict[str, Counts]:
-    pooled = dict(documents[0].counts)
-    for scores in documents[1:]:
-        pooled = {measure: counts + scores.counts[measure] for measure, counts in pooled.items()}
-    return pooled
+def pool(documents: Sequence[Mapping[str, Counts]]) -> dict[str, Counts]:
+    """Add up the counts of all documents, of which there must be one."""
+    return {measure: reduce(add, (counts[measure] for counts in documents)) for measure in documents[0]}
 
 
 def _missing(key: Side, response: Side) -> list[Finding]:

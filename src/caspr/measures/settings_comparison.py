@@ -12,7 +12,7 @@ from fractions import Fraction
 from caspr.measures.comparison import Matrix, coverage_of, seen_by_both
 from caspr.measures.intervals import Interval, paired_interval
 from caspr.measures.matching import align
-from caspr.measures.scores import CONLL, SCORES, Counts, score
+from caspr.measures.scores import CONLL, SCORES, Scores, pool, score
 from caspr.result import Result
 from caspr.task.solution import Costs, Status
 from caspr.text.document import Annotation, Chain, Span, count_links
@@ -154,14 +154,9 @@ def closeness(results: Sequence[Result]) -> dict[str, Fraction | None]:
 
 def _distance(keys: Iterable[Annotation], responses: Iterable[Annotation]) -> Fraction | None:
     """Return CoNLL F1 without chains of one, pooled over documents."""
-    pooled: dict[str, Counts] = {}
-    for key, response in zip(keys, responses, strict=True):
-        aligned = align(key, response, singletons=False)
-        for measure in CONLL:
-            counts = SCORES[measure](aligned)
-            pooled[measure] = pooled[measure] + counts if measure in pooled else counts
-    known = [f1 for counts in pooled.values() if (f1 := counts.f1) is not None]
-    return sum(known, Fraction(0)) / len(CONLL) if len(known) == len(CONLL) else None
+    aligned = [align(*pair, singletons=False) for pair in zip(keys, responses, strict=True)]
+    measured = [{measure: SCORES[measure](alignment) for measure in CONLL} for alignment in aligned]
+    return Scores(pool(measured)).conll if measured else None
 
 
 def _scores(

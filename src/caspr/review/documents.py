@@ -185,7 +185,7 @@ class ReviewDocument:
             "stake": queue.stake(snapshot),
             "flags": tuple(note for note in notes if note.flag),
             **known,
-            **queue.progress(decisions.answers),
+            **queue.progress(decisions),
         }
 
 

@@ -13,15 +13,16 @@ Held are the anchors of the answer, with their cores; then, until that is more t
 other cores, the largest first; then what is left, the nearest mention first. A protagonist of 319 mentions
 is held by a core of 270 about which nobody disagrees, a short chain by the mentions that the card shows. The
 rest of the entity stays free, and so does the question about a held mention: an answer to it goes before
-(`operations.context`). A mention that the rule on nesting keeps apart from the asked one is not held either.
+(`operations.context`). A mention that a decision or the rule on nesting keeps apart from the asked one is not
+held either.
 
 Nothing is held that decisions hold already: of 60 answers about one entity, one holds it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from caspr.task.decisions import Statement, StatementKind
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.votes import Signature, Votes, meet
 from caspr.text.document import Chain, Span
@@ -51,8 +52,10 @@ def hold(instance: Instance, chain: Chain, asked: Iterable[Span], anchors: Seque
     about = frozenset(asked)
     decisions = instance.decisions
 
+    rivals = _rivals(decisions, about)
+
     def clash(span: Span) -> bool:
-        return any(instance.forbids_nesting(span, other) for other in about)
+        return span in rivals or any(instance.forbids_nesting(span, other) for other in about)
 
     named = [span for span in anchors if span in chain.mentions and span not in about]
     entity = [
@@ -79,6 +82,13 @@ def hold(instance: Instance, chain: Chain, asked: Iterable[Span], anchors: Seque
         () if is_held else tuple(sorted(chosen)),
         next((span for span in nearest if span in firm and span in chosen), None) if unsure else None,
     )
+
+
+def _rivals(decisions: Decisions, asked: Set[Span]) -> Set[Span]:
+    """Return the mentions that decisions keep apart from some, with those that they are with."""
+    apart = {span for pair in decisions.apart if not asked.isdisjoint(pair) for span in pair} - asked
+    groups = (decisions.group_of[span].mentions for span in apart if span in decisions.group_of)
+    return apart.union(*groups)
 
 
 def _cores(instance: Instance, entity: Sequence[Span]) -> list[tuple[Span, ...]]:

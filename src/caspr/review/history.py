@@ -229,7 +229,7 @@ class History:
 
     def progress(self) -> dict[str, int]:
         """Count the mentions that are asked about, those without an open question, and the answers given."""
-        counted = self.queue.progress(self.snapshot.decisions.answers)
+        counted = self.queue.progress(self.snapshot.decisions)
         return {**counted, "answers": number_of_acts(self.snapshot.entries)}
 
     def status(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from caspr.errors import InputError, OutputError
 from caspr.formats import review_file
-from caspr.formats.layouts import is_text
+from caspr.formats.folders import is_text
 from caspr.formats.naming import is_of_a_desktop
 from caspr.formats.review_file.project import is_project
 from caspr.storage import portable_name, stage, write_all

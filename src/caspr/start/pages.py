@@ -46,7 +46,7 @@ from caspr.start.folders import (
 from caspr.start.questions import QUESTIONS, checked, usual
 from caspr.start.remedies import Recognised, recognised
 from caspr.start.reviews import Reviews
-from caspr.start.steps import CommandRun, CommandStep
+from caspr.start.steps import CommandRun, CommandStep, warnings_in
 
 UPLOAD = "/upload"
 LARGEST_FILE = 4 << 30
@@ -311,8 +311,9 @@ class StartPages:
             "done": sum(row.status == "done" for row in rows),
             "answers": sum(row.answers for row in rows),
             "draft": Draft.read(at) if at.is_dir() else None,
+            "unproven": _unproven(rows),
             "said": said,
-            "warned": any(line.lstrip().startswith("warning:") for line in said),
+            "warnings": list(warnings_in(said)),
             "exports": [(export, export.step(at, "FORMAT").command) for export in EXPORTS],
             "formats": EXPORTED,
             "format_names": FORMAT_NAMES,
@@ -329,16 +330,16 @@ class StartPages:
     async def export(self, request: Request) -> Response:
         """Make something of a project."""
         at, values = self.at(request), await body_of(request)
-        export = next((export for export in EXPORTS if export.id == values.get("what")), None)
+        exports = [export for export in EXPORTS if values.get("what") in (export.id, "all")]
         format = str(values.get("format", EXPORTED[0]))
-        if export is None or format not in EXPORTED or not is_reviewed(at):
+        if not exports or format not in EXPORTED or not is_reviewed(at):
             raise InputError("This cannot be made: load the page again.")
         try:
             results_of(at).mkdir(exist_ok=True)
         except OSError as error:
             raise InputError(f"{results_of(at)} cannot be made: {error.strerror}.") from error
         page = address("/project", at=at)
-        return self._begin(at, [export.step(at, format)], f"{page}#results", page)
+        return self._begin(at, [export.step(at, format) for export in exports], f"{page}#results", page)
 
     async def result(self, request: Request) -> Response:
         """Return a file that was made."""
@@ -412,6 +413,12 @@ def _rank(name: PurePosixPath) -> tuple[int, str]:
 def _rows(at: Path) -> list[ProjectRow]:
     """Return what is known about each document of a project; nothing is known about those of a file."""
     return [first_row(at, document) for document in read_project(at).documents] if is_project(at) else []
+
+
+def _unproven(rows: Sequence[ProjectRow]) -> int | None:
+    """Return how many results were not proven optimal; `None` where that is not known of all."""
+    proven = [row.proven for row in rows]
+    return None if not proven or None in proven else proven.count(False)
 
 
 def _json(text: str) -> Mapping[str, Any]:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from caspr.review.server.responses import FORMAT_NAMES
+
 REMEDIES: Mapping[str, str] = {
     "missing-annotation": "Add the missing files, or go on: only those who have the text count there. If the "
     "names of the texts differ between the files, make them equal.",
@@ -132,5 +134,7 @@ def _annotators(documents: Iterable[Mapping[str, Any]]) -> Iterable[Annotator]:
     for name, each in work.items():
         mentions = sum(entry["mentions"] + entry["singletons"] for entry in each)
         entities = sum(entry["chains"] + entry["singletons"] for entry in each)
-        formats = ", ".join(dict.fromkeys(entry["format"] for entry in each))
+        formats = ", ".join(
+            dict.fromkeys(FORMAT_NAMES.get(entry["format"], entry["format"]) for entry in each)
+        )
         yield Annotator(name, len(each), mentions, entities, formats)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -182,6 +182,23 @@ class CommandRun:
         except ValueError:
             return False
         return True
+
+
+def warnings_in(said: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the warnings among what commands said, each with the document it is about, or with nothing.
+
+    That a result is not proven is no news here: the page says so of all documents.
+
+    >>> list(warnings_in(["act1: 3 annotators", "  warning: an odd mention", "warning: no flags in SACR"]))
+    [('act1', 'an odd mention'), ('', 'no flags in SACR')]
+    """
+    document = ""
+    for line in said:
+        if not line.startswith(" "):
+            document = line.partition(": ")[0]
+        kind, _, text = line.strip().partition(": ")
+        if kind == "warning" and not text.startswith("not proven optimal"):
+            yield document if line.startswith(" ") else "", text
 
 
 def share(progress: dict[str, Any]) -> float | None:

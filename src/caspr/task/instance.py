@@ -8,11 +8,12 @@ nested pair may then share a chain if at least half of those who saw both linked
 what is odd about the annotations alone is reported by `text.checks`.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations_with_replacement
 
 from caspr.errors import InputError
 from caspr.task.decisions import Decisions
@@ -20,7 +21,7 @@ from caspr.task.objectives import OBJECTIVES, Coefficients, Objective
 from caspr.task.own_rules import DerivedRules
 from caspr.task.pair_price import PairPrice, PairPrices, chosen_sum
 from caspr.task.solution import Costs
-from caspr.task.votes import Evidence, Stretches, Votes, count_votes
+from caspr.task.votes import Evidence, Stretches, Votes, count_votes, meet
 from caspr.text.document import Annotation, Chain, Span, nested_pairs
 from caspr.text.findings import Finding, note, percent, times, warning
 
@@ -195,16 +196,24 @@ class Instance:
         for group in self.constraints.groups if self.rules.required else ():
             if self.rules.required.isdisjoint(group.mentions):
                 continue
-            for first, second in combinations(group.mentions, 2):
-                if not self.forced_votes and self.decisions.joins(first, second):
-                    continue
-                price = self.prices.given(self.votes.evidence(first, second))
+            for evidence, number in self._voted_pairs(group.mentions):
+                price = self.prices.given(evidence)
                 if price.gain == price.omitted - (price.used or 0):
-                    used += price.used or 0
+                    used += number * (price.used or 0)
                 else:
-                    omitted += price.omitted
-                    invented += price.invented or 0
+                    omitted += number * price.omitted
+                    invented += number * (price.invented or 0)
         return Costs(omitted, used, invented)
+
+    def _voted_pairs(self, mentions: Iterable[Span]) -> Iterator[tuple[Evidence, int]]:
+        """Yield the evidence of all pairs of some mentions that no decision joins, and how many have it."""
+        groups = () if self.forced_votes else self.decisions.groups
+        decided = {span: number for number, group in enumerate(groups) for span in group.mentions}
+        kinds = Counter((self.votes.signature(span), decided.get(span)) for span in mentions)
+        for one, other in combinations_with_replacement(kinds, 2):
+            if one[1] is None or one[1] != other[1]:
+                alike = kinds[one] - 1 if one == other else 2 * kinds[other]
+                yield meet(one[0], other[0]), kinds[one] * alike // 2
 
     @property
     def has_idle_pairs(self) -> bool:

@@ -102,13 +102,13 @@ def without_empty_forms(document: Document) -> Document:
 def dependencies(document: Document, token: int) -> frozenset[Dependency]:
     """Return what a token depends on in the enhanced graph."""
     sentence = bisect_left(document.sentence_ends, token)
-    found = []
+    parents = []
     for item in _row(document, token).deps.split("|"):
         id, _, relation = item.partition(":")
         parent = _place(sentence, id)
         if parent is not None:
-            found.append((parent, relation))
-    return frozenset(found)
+            parents.append((parent, relation))
+    return frozenset(parents)
 
 
 def head_of(document: Document, tokens: Sequence[int]) -> int:
@@ -185,7 +185,7 @@ def same_nodes(files: Sequence[Sequence[EmptyNode]]) -> tuple[list[tuple[int, Em
     these it is.
     """
     different: list[tuple[int, EmptyNode]] = []
-    found: list[list[int]] = []
+    numbers: list[list[int]] = []
     for file, nodes in enumerate(files):
         matched = _match([node for _, node in different], nodes)
         own = []
@@ -194,8 +194,8 @@ def same_nodes(files: Sequence[Sequence[EmptyNode]]) -> tuple[list[tuple[int, Em
                 matched[number] = len(different)
                 different.append((file, node))
             own.append(matched[number])
-        found.append(own)
-    return different, found
+        numbers.append(own)
+    return different, numbers
 
 
 def _match(known: Sequence[EmptyNode], nodes: Sequence[EmptyNode]) -> dict[int, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.adjudicator.entities import answer_all, entity, opened
+from bench.adjudicator.entities import answer_all, answer_in_turn, entity, opened
 from caspr.engines import choose
 from caspr.review.session import ReviewSession
 from caspr.task.decisions import Statement, StatementKind
@@ -46,6 +46,13 @@ def test_every_choice_puts_the_mention_into_the_entity_that_was_chosen(seed: int
     answers = answer_all(random_annotations(seed), Settings(), 20)
     assert not answers.broken + answers.refused
     assert not answers.untold
+
+
+@pytest.mark.parametrize("seed", [*range(10), 40, 130, 144])
+def test_what_earlier_answers_rule_out_is_not_asked(seed: int) -> None:
+    answers = answer_in_turn(random_annotations(seed), Settings(), 20, seed)
+    assert not answers.broken + answers.refused
+    assert not answers.pointless
 
 
 def torn(path: Path) -> ReviewSession:

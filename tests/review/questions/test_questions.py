@@ -541,6 +541,10 @@ def test_a_question_without_an_entity_left_asks_for_the_mention() -> None:
         act(history, {"do": "apart", "mentions": ["15-15", other]})
     shown = card(history, "q15-15")
     assert (shown["choices"], shown["kind"], shown["text"]) == ([], "mention", "Is “her” a mention?")
+    question = history.queue.question("q15-15")
+    assert question is not None
+    [row] = history.queue.rows([question], history.snapshot)
+    assert row["kind"] == "mention", "so it comes after questions about entities"
 
 
 @pytest.mark.parametrize("seed", range(12))

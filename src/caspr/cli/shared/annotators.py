@@ -50,7 +50,8 @@ def change_annotators(files: Sequence[Path], who: str, values: dict[str, Any]) -
     work = annotators.by_key(_read(added, reading, allow_gold=values.get("allow_gold", False)))
     if work:
         _refuse_unnamed_corrections(files[0], work, added)
-    there = {one.annotator for document in annotators.annotations_there(files[0]) for one in document}
+    every = annotators.annotations_there(files[0])
+    there = {annotation.annotator for annotations in every for annotation in annotations}
     new_names = dict(_renaming(text, there) for text in renamed)
     changes = annotators.AnnotatorChanges(work, frozenset(removed), new_names)
     try:
@@ -79,8 +80,8 @@ def _renaming(text: str, there: Collection[str]) -> tuple[str, str]:
     >>> _renaming("a=b=Anna", {"a=b", "ben"}), _renaming("ben=b=1", {"a=b", "ben"})
     (('a=b', 'Anna'), ('ben', 'b=1'))
     """
-    signs = (place for place, sign in enumerate(text) if sign == "=")
-    both = [(text[:place], text[place + 1 :]) for place in signs if 0 < place < len(text) - 1]
+    signs = (index for index, sign in enumerate(text) if sign == "=")
+    both = [(text[:index], text[index + 1 :]) for index in signs if 0 < index < len(text) - 1]
     if not both:
         raise InputError(f"--rename: found {text!r}, expected the old and the new name, as in carla=Clara")
     return next((pair for pair in both if pair[0] in there), both[0])

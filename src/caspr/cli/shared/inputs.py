@@ -9,11 +9,7 @@ from typing import Any
 
 from caspr.errors import InputError
 from caspr.formats import read_all
-from caspr.formats.registry import (
-    STANDARD_OUTPUT,
-    by_suffix,
-    folder_format,
-)
+from caspr.formats.registry import STANDARD_OUTPUT, by_suffix, folder_format
 from caspr.formats.sources import is_gold
 from caspr.storage import similar_file
 from caspr.text.document import Annotation

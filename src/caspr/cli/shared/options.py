@@ -26,13 +26,13 @@ from caspr.task.settings import PRESETS, Settings, SettingValues, change
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 GROUPS = {
-    "Options": "--output --gold --to --like --layout --by --format --template --annotator --document "
+    "Options": "--output --gold --to --like --layout --format --template --annotator --document "
     "--annotators --facts --rules-only --try --tokens --matrix "
     "--per-document --methods --report --name --team --blind --time-limit --quiet --help",
     "Annotators": "--add --remove --rename",
-    "Reading": "--files --layer --relation --in-progress --allow-gold",
+    "Reading": "--by --files --layer --relation --in-progress --allow-gold",
     "Costs and votes": "--objective --preset --weight --weights --coverage",
-    "Rules": "--rules --nested --singletons --variants --no-singletons --match --own-set --unmarked",
+    "Rules": "--rules --nested --singletons --variants --match --own-set --unmarked",
     "Output": "--all --max-solutions --certificate --json --csv --latex --plot --percent --digits --feedback "
     "--no-result --strict",
     "Limits": "--engine --memory-limit --prices",
@@ -41,6 +41,8 @@ GROUPS = {
 }
 """The options of all commands by the heading under which `--help` shows them, in this order."""
 
+_RANGE = re.compile(r"  \[[\d.<>=]*x[\d.<>=]*\]$")
+"""What click says after the help of a number; whoever leaves the range is told."""
 MANY = 100
 """How many optimal solutions `--all` lists at most without `--max-solutions`."""
 PRICES_OF_REPORTS = 1.0
@@ -60,8 +62,12 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options group by group, all in the same columns."""
-        records = {option.opts[-1]: option.get_help_record(ctx) for option in self.get_params(ctx)}
-        width = min(30, max(len(record[0]) for record in records.values() if record))
+        records = {
+            option.opts[-1]: (record[0], _RANGE.sub("", record[1]))
+            for option in self.get_params(ctx)
+            if (record := option.get_help_record(ctx))
+        }
+        width = min(30, max(len(names) for names, _ in records.values()))
         for title, names in GROUPS.items():
             shown = [record for name in names.split() if (record := records.get(name))]
             if shown:
@@ -129,14 +135,15 @@ output_option = click.option(
 quiet_option = flag("-q", "--quiet", help="Print nothing but errors.")
 strict_option = flag("--strict", help="Write nothing and exit 2 if there is any warning or gap.")
 feedback_option = click.option(
-    "--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator there."
+    "--feedback", type=FILES, metavar="FOLDER", help="Also write a page for each annotator to this folder."
 )
 gold_option = flag("--allow-gold", help="Let gold standards of earlier adjudications vote like annotators.")
 coverage_option = click.option(
     "--coverage",
     type=TABLE,
     metavar="FILE|marks",
-    help="Who saw what: a table (annotator, document, from token, to token), or from first to last mark. "
+    help="Who saw what: a table (annotator, document, from token, to token), or marks: what is between "
+    "the first and the last mark of each. "
     "Default: everybody saw everything.",
 )
 json_option = click.option(
@@ -177,14 +184,14 @@ settings_options = options_of(
     click.option(
         "--objective",
         type=choice(OBJECTIVES),
-        help="What costs: v and va weigh votes, u and ua keep as many links as possible; "
+        help="What the best result is: v and va weigh votes, u and ua keep as many links as possible; "
         "va and ua may join mentions that nobody linked. Default: va.",
     ),
     click.option(
         "--preset",
         type=choice(PRESETS),
-        help="Where to start from: default, the best by our measurements, paper (objective v, nested "
-        "never, singletons drop, forced votes), or systems, for several runs of a coreference system (omit "
+        help="Where to start from: default (the best by our measurements), paper (objective v, nested "
+        "never, singletons drop, forced votes) or systems (for several runs of a coreference system: omit "
         "cost 2, use and invent cost 3). Other options take precedence. Default: default.",
     ),
     click.option(
@@ -205,7 +212,7 @@ settings_options = options_of(
         multiple=True,
         metavar="FILE.lp",
         help="Rules of your own, to forbid, require or charge links and mentions, or the name of one that "
-        f"ships: {', '.join(LIBRARY)}; may be repeated. Default: none.",
+        f"comes with CaspR: {', '.join(LIBRARY)}; may be repeated. Default: none.",
     ),
     click.option(
         "--nested",
@@ -258,14 +265,10 @@ search_options = options_of(
         "--prices",
         type=click.FloatRange(0, 1e6),
         metavar="S",
-        help="Seconds per document to compute what it costs to decide each link differently. "
+        help="Seconds per document for computing what another decision about each link would cost. "
         "Default: 5 for a report, else 0.",
     ),
-    flag(
-        "--all",
-        "all_solutions",
-        help="List all optimal solutions, several as name.1, name.2, ...",
-    ),
+    flag("--all", "all_solutions", help="List all optimal solutions, several as name.1, name.2, ..."),
     click.option(
         "--max-solutions",
         type=click.IntRange(1),
@@ -298,6 +301,11 @@ adjudication_options = options_of(
 )
 """What `adjudicate` and `redo` share: what is optimal, the search, what is reported."""
 
+
+page_options = options_of(
+    click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any free one."),
+    click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes."),
+)
 
 annotators_option = click.option(
     "--annotators",

@@ -46,7 +46,7 @@ from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT, by_content, made_below
 from caspr.formats.review_file.review import HEADER, Review
 from caspr.formats.review_file.statements import number_of_acts
-from caspr.formats.sources import is_gold, read_one
+from caspr.formats.sources import is_gold
 from caspr.storage import (
     FileLock,
     back_up,
@@ -57,8 +57,6 @@ from caspr.storage import (
     refuse_unwritable,
     write_all,
 )
-from caspr.text.alignment import transfer
-from caspr.text.document import Annotation
 from caspr.text.findings import Finding, condensed, harmless, times
 
 Files = Mapping[Path, str | bytes]
@@ -115,10 +113,7 @@ class Output:
 
 
 def requested(
-    option: str,
-    path: Path | None,
-    kind: OutputKind = OutputKind.FILE,
-    content: Content = Content.OTHER,
+    option: str, path: Path | None, kind: OutputKind = OutputKind.FILE, content: Content = Content.OTHER
 ) -> tuple[Output, ...]:
     """Return the output of an option, or none if the option was not given."""
     return () if path is None else (Output(option, path, kind, content=content),)
@@ -467,17 +462,3 @@ def print_lines(lines: Iterable[object]) -> None:
 def echo(line: object, *, err: bool = False) -> None:
     """Print a line for people; names in it that were taken from files are no commands to their terminal."""
     click.echo(harmless(str(line)), err=err)
-
-
-def fill(annotations: Sequence[Annotation], template: Path, format: str | None) -> list[Annotation]:
-    """Put annotations onto the documents of a template, found by name; a lone one needs no name."""
-    documents = {filled.document.key: filled for filled in reversed(read_one(template, format=format))}
-    if len(annotations) == 1 and len(documents) == 1:
-        return [transfer(annotations[0], next(iter(documents.values())))]
-    keys = [annotation.document.key for annotation in annotations]
-    for annotation, key in zip(annotations, keys, strict=True):
-        if key not in documents:
-            raise InputError(
-                f"{template}: there is no document '{annotation.document.title}' in this template"
-            )
-    return [transfer(annotation, documents[key]) for annotation, key in zip(annotations, keys, strict=True)]

@@ -24,18 +24,15 @@ _COUNTED = {
 """What `--singletons` says of itself, by its default."""
 
 
-def singletons_options(default: str) -> Callable[[Any], Any]:
-    """Return the options that say whether chains of one count."""
-    return options_of(
-        click.option("--singletons", type=choice(SINGLETONS), default=default, help=_COUNTED[default]),
-        click.option("--no-singletons", "singletons", flag_value="no", help="The same as --singletons no."),
-    )
+def singletons_option(default: str) -> Callable[[Any], Any]:
+    """Return the option that says whether chains of one count."""
+    return click.option("--singletons", type=choice(SINGLETONS), default=default, help=_COUNTED[default])
 
 
 paper_options = options_of(
     flag("--percent", help="Show numbers from 0 to 100 with one decimal. Default: from 0 to 1."),
     click.option("--digits", type=click.IntRange(0, 12), metavar="N", help="How many decimals to show."),
-    file_option("--csv", metavar="FILE", help="Also write all numbers, one a row."),
+    file_option("--csv", metavar="FILE", help="Also write all numbers, one per row."),
     file_option("--latex", metavar="FILE", help="Also write tables for LaTeX with booktabs."),
     file_option("--plot", metavar="FILE.svg", help="Also draw a figure (.svg; .png and .pdf by matplotlib)."),
 )

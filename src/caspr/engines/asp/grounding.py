@@ -30,10 +30,10 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from caspr.engines.asp.answer_set import answer_set
 from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
@@ -64,24 +64,17 @@ _COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("answer_set.py"))
 """What runs a program in a process of its own."""
 _LINE = re.compile(r"<\w+>:(\d+):\d+(?:-\d+)?(?::\d+)?:?")
 
+_DERIVED = "caspr_derived("
 _ATOM = re.compile(
-    r"caspr_derived\((\d+),(\w+)"
+    r"caspr_derived\((\d+),\w+"
     r"(?:\((?:mid\((-?\d+),(-?\d+)\))(?:,mid\((-?\d+),(-?\d+)\))?(?:,(-?\d+))?\))?\)(?: |$)"
 )
+"""A derived atom: the number of its rule, what it is about, and a cost."""
 
 _MENTION = re.compile(r"mid\((\d+),(\d+)\)")
 
 Group = Sequence[Span]
 """Mentions that share a chain."""
-
-
-class _Atom(NamedTuple):
-    """A derived atom: the number of its rule, its name, and what it says of which mentions."""
-
-    number: int
-    name: str
-    mentions: tuple[Span, ...]
-    cost: int
 
 
 def derive(
@@ -272,35 +265,49 @@ def _run(
     rules = [rule for rule in parsed.about_input if chains is None or not _is_lazy(rule, parsed) or chains]
     lines = [_line(number, rule, parsed, limited=chains is not None) for number, rule in enumerate(rules)]
     asked = frozenset(name for name, _ in parsed.asked)
-    # Where nothing can be derived, the rules are only checked.
     idle = all(rule.constant or (rule.head is not None and rule.head not in EFFECTS) for rule in rules)
-    given = () if idle else _facts(instance, asked)
+    if idle and chains is not None:
+        return []
+    given = () if idle else _facts(instance, asked)  # Where nothing can be derived, rules are only checked.
     facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in given]
     facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
     program = "\n".join([*lines, "#show caspr_derived/2.", *facts])
     answer = _grounded(program, partial(_located, rules), limits)
     document = instance.annotations[0].document
-    return _consequences(_atoms(answer, rules, document), rules, document)
+    return _consequences(answer, rules, document)
 
 
-def _consequences(
-    atoms: Iterable[_Atom], rules: Sequence[ParsedRule], document: Document
-) -> list[Consequence]:
-    """Check what was derived, and return it in the order of rules and mentions."""
-    derived: dict[tuple[int, tuple[Span, ...], int], Consequence] = {}
-    for number, name, spans, cost in atoms:
-        rule = rules[number].rule
-        if name == "violated":
-            where = "".join(f", first at {quoted}" for quoted in _quotes(spans, document))
-            raise InputError(f"{rule}: this document breaks it{where}")
-        mentions = tuple(sorted(set(spans)))
-        if len(mentions) < len(spans):
-            continue  # a mention with itself: a rule without M1 != M2
-        key = number, mentions, cost
-        if key not in derived:
-            derived[key] = consequence(Effect(name), mentions, cost, rule, len(document.tokens))
-    said = (one for one in derived.values() if one.cost or not one.effect.costs)
-    return sorted(said, key=lambda one: (one.rule.file, one.rule.line, one.mentions, one.cost))
+def _consequences(answer: str, rules: Sequence[ParsedRule], document: Document) -> list[Consequence]:
+    """Read and check what was derived, and return it in the order of rules and mentions."""
+    atoms = _ATOM.findall(answer)
+    if len(atoms) < answer.count(_DERIVED):
+        raise _odd(_ATOM.sub("", answer), rules, document)
+
+    @cache
+    def mention(start: str, end: str) -> tuple[Span, ...]:
+        return (Span(int(start), int(end)),) if start else ()
+
+    derived: set[tuple[int, tuple[Span, ...], int]] = set()
+    for number, start, end, other_start, other_end, cost in atoms:
+        first, second = mention(start, end), mention(other_start, other_end)
+        if first != second or not first:  # and not a mention with itself: a rule without M1 != M2
+            derived.add((int(number), tuple(sorted(first + second)), int(cost or 0)))
+    return list(_checked(sorted(derived), rules, document))
+
+
+def _checked(
+    derived: Iterable[tuple[int, tuple[Span, ...], int]], rules: Sequence[ParsedRule], document: Document
+) -> Iterator[Consequence]:
+    """Yield consequences; raise `InputError` for a constraint that is broken, or what makes no sense."""
+    for number, mentions, cost in derived:
+        rule = rules[number]
+        if rule.head is None:
+            where = "".join(f", first at {quoted}" for quoted in _quotes(mentions, document))
+            raise InputError(f"{rule.rule}: this document breaks it{where}")
+        effect = EFFECTS[rule.head]
+        made = consequence(effect, mentions, cost, rule.rule, len(document.tokens))
+        if cost or not effect.costs:
+            yield made
 
 
 def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, limited: bool) -> str:
@@ -495,23 +502,9 @@ def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
     )
 
 
-def _atoms(answer: str, rules: Sequence[ParsedRule], document: Document) -> Iterator[_Atom]:
-    """Read the atoms of an answer set; raise `InputError` for one that is not about mentions of tokens."""
-    end = 0
-    while end < len(answer):
-        atom = _ATOM.match(answer, end)
-        if atom is None:
-            raise _odd(answer[end:], rules, document)
-        end = atom.end()
-        number, name, *ends, cost = atom.groups()
-        tokens = [int(token) for token in ends if token is not None]
-        spans = tuple(map(Span, tokens[::2], tokens[1::2]))
-        yield _Atom(int(number), name, spans, int(cost or 0))
-
-
 def _odd(atoms: str, rules: Sequence[ParsedRule], document: Document) -> InputError:
     """Say what is wrong with the first of some atoms."""
-    own = atoms.split(" caspr_derived(", 1)[0].removeprefix("caspr_derived(")
+    own = atoms.split(f" {_DERIVED}", 1)[0].removeprefix(_DERIVED)
     number, derived = own.removesuffix(")").split(",", 1)
     place = rules[int(number)].rule
     if derived.startswith("violated"):

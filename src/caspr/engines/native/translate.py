@@ -82,6 +82,7 @@ from caspr.engines.native.partition.watch import Watch, check, checked
 from caspr.errors import EngineError
 from caspr.task.decisions import Pair
 from caspr.task.instance import Instance, Nesting
+from caspr.task.pair_price import PairPrice
 from caspr.task.votes import Signature
 from caspr.text.document import Span
 
@@ -399,10 +400,15 @@ def _part_of(home: Mapping[Span, int], pair: Pair) -> int | None:
 
 def _own_pairs(instance: Instance, kinds: Mapping[Span, int]) -> Iterator[OwnPair]:
     """Yield the pairs with costs of rules that may share a chain by votes, with what they gain."""
-    for first, second in instance.rules.pairs_within(kinds.keys()):
-        price = instance.price(first, second)
-        if price.allowed or instance.is_free(first, second):
-            yield (first, second), instance.own_gain(first, second, price), price.connects
+    prices: dict[tuple[int, int, bool], PairPrice] = {}
+    given = instance.rules.apart
+    for pair in instance.rules.pairs_within(kinds.keys()):
+        alike = kinds[pair[0]], kinds[pair[1]], pair in given
+        price = prices.get(alike)
+        if price is None:
+            price = prices[alike] = instance.price(*pair)
+        if price.allowed or instance.is_free(*pair):
+            yield pair, instance.own_gain(*pair, price), price.connects
 
 
 def _draws(gain: int, connects: bool, ties: bool) -> bool:

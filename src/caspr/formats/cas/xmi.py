@@ -7,7 +7,7 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from caspr.formats.cas.chains import TOKEN, Cas, Changes, Structure
 from caspr.formats.containers.xml import (
@@ -75,76 +75,74 @@ def write_xmi(cas: Cas, changes: Changes) -> bytes:
     markup = cas.file
     assert isinstance(markup, Markup)
     edits: list[Edit] = []
-    prefix, declared = _prefix(markup.root, changes.layer.rpartition(".")[0])
-    if not declared and changes.added:
-        uri = ecore_uri(changes.layer.rpartition(".")[0])
-        edits.append(with_attribute(markup, markup.root, f"xmlns:{prefix}", uri))
     replaced = {structure.id: structure for structure in changes.replaced}
-    last: Element | None = None
     for element in markup.root.children:
         id = element.attributes.get("xmi:id", "")
         if id in cas.structures and id in changes.removed:
             edits.append(removal(markup, element))
         elif id in replaced and id in cas.structures:
             edits.append((element.start, element.end, _element(replaced[id], element.name)))
-            last = element
-        elif element.name.partition(":")[2] not in ("Sofa", "View"):
-            last = element
-    new = "".join(
-        f"\n    {_element(structure, f'{prefix}:{structure.type.rpartition(chr(46))[2]}')}"
-        for structure in changes.added
-    )
-    end = last.end if last else markup.root.inner
-    edits.append((end, end, new))
-    edits += [*_view_edits(markup, cas, changes), *gold_edits(markup, changes.gold)]
-    return edited(markup, [edit for edit in edits if edit[0] != edit[1] or edit[2]])
+    package = changes.layer.rpartition(".")[0]
+    edits += [*added_edits(markup, package, changes), *view_edits(markup, cas, changes)]
+    return edited(markup, [*edits, *gold_edits(markup, changes.gold)])
 
 
-def fresh_xmi(document: Document, text: str, offsets: tuple[Extent, ...], layer: str) -> bytes:
-    """Make the file of a document that has none, with tokens and sentences and no chains."""
-    units = Units(text)
-    spaces = [
-        ("xmi", "http://www.omg.org/XMI"),
-        ("cas", ecore_uri("uima.cas")),
-        ("coref", ecore_uri(layer.rpartition(".")[0])),
-        ("tcas", ecore_uri("uima.tcas")),
-        ("segmentation", ecore_uri(TOKEN.rpartition(".")[0])),
+def added_edits(markup: Markup, package: str, changes: Changes) -> Iterator[Edit]:
+    """Write new objects of a package after the others that stay."""
+    if not changes.added:
+        return
+    prefix, declared = _prefix(markup.root, package)
+    if not declared:
+        yield with_attribute(markup, markup.root, f"xmlns:{prefix}", ecore_uri(package))
+    kept = [
+        element
+        for element in markup.root.children
+        if element.name.partition(":")[2] not in ("Sofa", "View")
+        and element.attributes.get("xmi:id") not in changes.removed
     ]
+    end = kept[-1].end if kept else markup.root.inner
+    names = (f"{prefix}:{structure.type.rpartition('.')[2]}" for structure in changes.added)
+    lines = map(_element, changes.added, names)
+    yield end, end, "".join(f"\n    {line}" for line in lines)
+
+
+def fresh_xmi(document: Document, text: str, offsets: Sequence[Extent], layer: str) -> bytes:
+    """Make the file of a document that has none, with tokens and sentences and no chains."""
+    words = segmentation(text, sentences(document.sentence_ends, offsets), offsets)
+    return new_xmi(text, {"coref": layer.rpartition(".")[0]}, words, len(words))
+
+
+def segmentation(text: str, sentences: Iterable[Extent], tokens: Iterable[Extent]) -> list[str]:
+    """Write the sentences and tokens of a new file, numbered from 3."""
+    units = Units(text)
+    marked = [*(("Sentence", sentence) for sentence in sentences), *(("Token", token) for token in tokens)]
+    return [
+        f'<segmentation:{name} xmi:id="{number}" sofa="1" begin="{units.of(start)}" end="{units.of(end)}"/>'
+        for number, (name, (start, end)) in enumerate(marked, 3)
+    ]
+
+
+def new_xmi(text: str, packages: Mapping[str, str], elements: Sequence[str], indexed: int) -> bytes:
+    """Make a file with a text and some elements, of which so many, from number 3 on, are in the index.
+
+    `packages` are those of their types, by prefix, beside those that every file has.
+    """
+    usual = {"cas": "uima.cas", "tcas": "uima.tcas", "segmentation": TOKEN.rpartition(".")[0]}
+    uris = {prefix: ecore_uri(package) for prefix, package in {**usual, **packages}.items()}
+    whole = [("begin", "0"), ("end", str(Units(text).of(len(text)))), ("language", "x-unspecified")]
+    sofa = [("xmi:id", "1"), ("sofaNum", "1"), ("sofaID", "_InitialView"), ("mimeType", "text")]
     lines = [
         '<cas:NULL xmi:id="0"/>',
-        _numbered("tcas:DocumentAnnotation", 2, units, (0, len(text))),
+        f"<tcas:DocumentAnnotation{attributes([('xmi:id', '2'), ('sofa', '1'), *whole])}/>",
+        *elements,
+        f"<cas:Sofa{attributes([*sofa, ('sofaString', text)])}/>",
+        f'<cas:View sofa="1" members="{" ".join(map(str, range(2, indexed + 3)))}"/>',
     ]
-    for number, (name, extent) in enumerate(
-        [("Sentence", sentence) for sentence in sentences(document.sentence_ends, offsets)]
-        + [("Token", extent) for extent in offsets],
-        3,
-    ):
-        lines.append(_numbered(f"segmentation:{name}", number, units, extent))
-    sofa = [
-        ("xmi:id", "1"),
-        ("sofaNum", "1"),
-        ("sofaID", "_InitialView"),
-        ("mimeType", "text"),
-        ("sofaString", text),
-    ]
-    members = " ".join(str(number) for number in range(2, len(lines) + 1))
-    lines += [f"<cas:Sofa{attributes(sofa)}/>", f'<cas:View sofa="1" members="{members}"/>']
-    root = attributes((f"xmlns:{prefix}", uri) for prefix, uri in spaces)
+    spaces = {"xmi": "http://www.omg.org/XMI", **uris}
+    root = attributes((f"xmlns:{prefix}", uri) for prefix, uri in spaces.items())
     body = "".join(f"    {line}\n" for line in lines)
     start = f'<?xml version="1.0" encoding="UTF-8"?>\n<xmi:XMI{root} xmi:version="2.0">\n'
     return f"{start}{body}</xmi:XMI>\n".encode()
-
-
-def _numbered(name: str, number: int, units: Units, extent: Extent) -> str:
-    values = [
-        ("xmi:id", str(number)),
-        ("sofa", "1"),
-        ("begin", str(units.of(extent[0]))),
-        ("end", str(units.of(extent[1]))),
-    ]
-    if name == "tcas:DocumentAnnotation":
-        values.append(("language", "x-unspecified"))
-    return f"<{name}{attributes(values)}/>"
 
 
 def _packages(root: Element) -> dict[str, str]:
@@ -175,7 +173,7 @@ def _element(structure: Structure, name: str) -> str:
     return f"<{name}{attributes([('xmi:id', structure.id), *structure.values.items()])}/>"
 
 
-def _view_edits(markup: Markup, cas: Cas, changes: Changes) -> Iterator[Edit]:
+def view_edits(markup: Markup, cas: Cas, changes: Changes) -> Iterator[Edit]:
     """Add new objects to the index, and remove those that are gone."""
     views = [
         element

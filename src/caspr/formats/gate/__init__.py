@@ -33,9 +33,10 @@ from caspr.formats.gate.chains import (
     GateAnnotation,
     Place,
     Planned,
+    annotation_xml,
     feature,
-    fresh_document,
     mentions,
+    text_with_nodes,
     write_copy,
 )
 from caspr.formats.gate.gate_xml import read_xml, xml_with_chains, xml_with_gold
@@ -86,25 +87,25 @@ def xml_of_bdoc(gate: Gate) -> bytes:
     whole = gate.file
     assert isinstance(whole, dict)
     units = Units(gate.text)
-    points = sorted({point for items in gate.sets.values() for item in items for point in item.extent})
-    text: list[str] = []
-    before = 0
-    for point in points:
-        text += (escaped(gate.text[before:point]), f'<Node id="{units.of(point)}" />')
-        before = point
-    text.append(escaped(gate.text[before:]))
+    points = {point for items in gate.sets.values() for item in items for point in item.extent}
+    text = text_with_nodes(gate.text, {point: [str(units.of(point))] for point in points})
     sets = []
     for title, items in gate.sets.items():
         rows = whole["annotation_sets"][title]["annotations"]
         called = attributes([("Name", title)]) if title else ""
-        body = "".join(_annotation(item, row, units) for item, row in zip(items, rows, strict=True))
+        body = "".join(
+            annotation_xml(
+                item.id, item.type, _nodes(item, units), "".join(_written(row.get("features") or {}))
+            )
+            for item, row in zip(items, rows, strict=True)
+        )
         sets.append(f"<AnnotationSet{called}>\n{body}</AnnotationSet>\n")
     values = {name: value for name, value in (whole.get("features") or {}).items() if name != COPY}
     copied = feature(COPY, write_copy(gate.copy)) if gate.copy is not None else ""
-    features = "".join(_written(values)) + copied
+    features = _written(values) + copied
     head = "<?xml version='1.0' encoding='UTF-8'?>\n<GateDocument version=\"3\">\n"
     described = f"<GateDocumentFeatures>\n{features}</GateDocumentFeatures>\n"
-    body = f"<TextWithNodes>{''.join(text)}</TextWithNodes>\n{''.join(sets)}"
+    body = f"<TextWithNodes>{text}</TextWithNodes>\n{''.join(sets)}"
     return f"{head}{described}{body}</GateDocument>\n".encode()
 
 
@@ -147,14 +148,12 @@ def _plain(text: str, kind: str) -> Any:
         return text
 
 
-def _annotation(annotation: GateAnnotation, row: dict[str, Any], units: Units) -> str:
-    start, end = annotation.extent
-    values = [("Id", annotation.id), ("Type", annotation.type)]
-    values += [("StartNode", str(units.of(start))), ("EndNode", str(units.of(end)))]
-    return f"<Annotation{attributes(values)}>\n{''.join(_written(row.get('features') or {}))}</Annotation>\n"
+def _nodes(annotation: GateAnnotation, units: Units) -> tuple[str, str]:
+    return str(units.of(annotation.extent[0])), str(units.of(annotation.extent[1]))
 
 
-def _written(features: dict[str, Any]) -> Iterable[str]:
+def _written(features: dict[str, Any]) -> str:
+    written = []
     for name, value in features.items():
         if isinstance(value, list) and all(isinstance(entry, (str, int, float)) for entry in value):
             item = _CLASSES.get(type(value[0]), "java.lang.String") if value else "java.lang.String"
@@ -165,10 +164,11 @@ def _written(features: dict[str, Any]) -> Iterable[str]:
             text = str(value).lower() if isinstance(value, bool) else str(value)
         else:
             kind, text = 'className="java.lang.String"', json.dumps(value, ensure_ascii=False)
-        yield (
+        written.append(
             f'<Feature>\n  <Name className="java.lang.String">{escaped(name)}</Name>\n'
             f"  <Value {kind}>{escaped(text)}</Value>\n</Feature>\n"
         )
+    return "".join(written)
 
 
 _MARKUP = "Original markups"
@@ -255,14 +255,10 @@ def _layers(gate: Gate, layer: str | None) -> list[str]:
 def _file(annotation: Annotation, form: str) -> tuple[str, bytes]:
     document, layout = annotation.document, annotation.document.layout
     name = stem(document)
-    if isinstance(layout, GateLayout):
-        layout = _in_form(layout, form, name)
-    elif form == ".bdocjs":
-        made = read_bdoc(fresh_bdoc(document, *spell(document)))
-        layout = GateLayout(made, Place("", True), ())
-    else:
-        text = fresh_document(annotation, *spell(document)).encode("utf-8")
-        return f"{name}.xml", xml_with_gold(text, "" if annotation.adjudicated else None)
+    if not isinstance(layout, GateLayout):
+        layout = GateLayout(read_bdoc(fresh_bdoc(document, *spell(document))), Place("", True), ())
+        form = form or ".xml"
+    layout = _in_form(layout, form, name)
     gate, place = layout.gate, layout.place
     ids = (str(number) for number in count(gate.largest + 1))
     chains: list[Planned] = [

@@ -1,4 +1,4 @@
-"""Chains of GATE's annotation sets, whether a document was saved as XML or as JSON, or is new.
+"""Chains of GATE's annotation sets, whether a document was saved as XML or as JSON.
 
 1. A mention is an annotation with a feature `matches`, or one that such annotations list; mentions that list
    each other are a chain, and one that lists itself alone is a chain of one. A set that was copied lists
@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from caspr.errors import FormatError
 from caspr.formats.containers.xml import attributes, escaped, parse
 from caspr.formats.format import quoted
-from caspr.formats.text_layer import Extent, Marked, Units, plan, sentences, wide_pieces
-from caspr.text.document import Annotation
+from caspr.formats.text_layer import Extent, Marked
 from caspr.text.findings import Finding, times, warning
 from caspr.text.grouping import Groups
 
@@ -259,47 +258,18 @@ def feature(name: str, value: str) -> str:
     )
 
 
-def mention(id: str, marked: Marked, nodes: Mapping[int, str], features: str) -> str:
-    """Write an annotation."""
-    start, end = marked.pieces[0]
-    values = [
-        ("Id", id),
-        ("Type", marked.label or "Mention"),
-        ("StartNode", nodes[start]),
-        ("EndNode", nodes[end]),
-    ]
+def annotation_xml(id: str, type: str, nodes: tuple[str, str], features: str) -> str:
+    """Write an annotation between two nodes."""
+    values = [("Id", id), ("Type", type), ("StartNode", nodes[0]), ("EndNode", nodes[1])]
     return f"<Annotation{attributes(values)}>\n{features}</Annotation>\n"
 
 
-def fresh_document(annotation: Annotation, text: str, offsets: Sequence[Extent]) -> str:
-    """Write a document with tokens, sentences and mentions in the unnamed annotation set."""
-    units = Units(text)
-    whole = sentences(annotation.document.sentence_ends, offsets)
-    planned = [[*wide_pieces(mentions)] for _, mentions in plan(annotation, (), types=True)]
-    extents = [*offsets, *whole, *(marked.pieces[0] for chain in planned for marked in chain)]
-    nodes = {point: str(units.of(point)) for extent in extents for point in extent}
-    number = 0
-    body: list[str] = []
-    for kind, stretches in (("Token", offsets), ("Sentence", whole)):
-        for extent in stretches:
-            body.append(mention(str(number), Marked("", (extent,), kind), nodes, ""))
-            number += 1
-    for chain in planned:
-        ids = [str(number + index) for index in range(len(chain))]
-        number += len(chain)
-        matches = feature(FEATURE, ";".join(ids))
-        body += [mention(id, marked, nodes, matches) for id, marked in zip(ids, chain, strict=True)]
-    return (
-        "<?xml version='1.0' encoding='UTF-8'?>\n<GateDocument>\n<GateDocumentFeatures>\n"
-        f"{feature('docNewLineType', '')}</GateDocumentFeatures>\n<TextWithNodes>{_nodes(text, nodes)}"
-        f"</TextWithNodes>\n<AnnotationSet>\n{''.join(body)}</AnnotationSet>\n</GateDocument>\n"
-    )
-
-
-def _nodes(text: str, nodes: Mapping[int, str]) -> str:
+def text_with_nodes(text: str, nodes: Mapping[int, Sequence[str]]) -> str:
+    """Write the text of a document with its nodes, given their ids by place."""
     parts: list[str] = []
     before = 0
     for point in sorted(nodes):
-        parts += (escaped(text[before:point]), f"<Node{attributes([('id', nodes[point])])} />")
+        parts.append(escaped(text[before:point]))
+        parts += [f"<Node{attributes([('id', id)])} />" for id in nodes[point]]
         before = point
     return "".join([*parts, escaped(text[before:])])

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from caspr.errors import FormatError
-from caspr.formats.containers.xml import Edit, Element, Markup, attributes, edited, escaped, parse, removal
+from caspr.formats.containers.xml import Edit, Element, Markup, edited, parse, removal
 from caspr.formats.format import quoted
 from caspr.formats.gate.chains import (
     COPY,
@@ -16,12 +16,13 @@ from caspr.formats.gate.chains import (
     GateAnnotation,
     Place,
     Planned,
+    annotation_xml,
     feature,
-    mention,
     new_copy,
     read_copy,
     same_chains,
     split_ids,
+    text_with_nodes,
     write_copy,
 )
 from caspr.formats.text_layer import Extent, Marked, Units
@@ -189,14 +190,7 @@ def _node_edits(
     for node in whole.named("Node"):
         if node.attributes["id"] not in names.setdefault(node.offset, []):
             names[node.offset].append(node.attributes["id"])
-    parts = []
-    before = 0
-    for point in sorted(names):
-        parts.append(escaped(text[before:point]))
-        parts += [f"<Node{attributes([('id', id)])} />" for id in names[point]]
-        before = point
-    parts.append(escaped(text[before:]))
-    yield whole.inner, whole.outer, "".join(parts)
+    yield whole.inner, whole.outer, text_with_nodes(text, names)
 
 
 def _in_place(markup: Markup, layer: str, values: Values, nodes: Mapping[int, str]) -> list[Edit]:
@@ -214,7 +208,7 @@ def _in_place(markup: Markup, layer: str, values: Values, nodes: Mapping[int, st
         elif matches is not None and not _same_ids(matches, values[id][1]):
             edits.append((matches.start, matches.end, feature(FEATURE, values[id][1])))
     new = "".join(
-        mention(id, marked, nodes, feature(FEATURE, value))
+        _mention(id, marked, nodes, feature(FEATURE, value))
         for id, (marked, value) in values.items()
         if id not in known
     )
@@ -223,6 +217,11 @@ def _in_place(markup: Markup, layer: str, values: Values, nodes: Mapping[int, st
     elif new:
         edits.append((markup.root.outer, markup.root.outer, f"<AnnotationSet>\n{new}</AnnotationSet>\n"))
     return edits
+
+
+def _mention(id: str, marked: Marked, nodes: Mapping[int, str], features: str) -> str:
+    start, end = marked.pieces[0]
+    return annotation_xml(id, marked.label or "Mention", (nodes[start], nodes[end]), features)
 
 
 def _same_ids(matches: Element, value: str) -> bool:
@@ -251,7 +250,7 @@ def _new_set(markup: Markup, layer: str, values: Values, nodes: Mapping[int, str
         owner = owners.get(marked.key) if marked.key else None
         kept = [child for child in owner.named("Feature") if child is not _matches(owner)] if owner else []
         copies = "".join(f"{markup.body[child.start : child.end].decode()}\n" for child in kept)
-        parts.append(mention(id, marked, nodes, copies + feature(FEATURE, value)))
+        parts.append(_mention(id, marked, nodes, copies + feature(FEATURE, value)))
     for old in markup.root.named("AnnotationSet"):
         if _name(old) == GOLD:
             return old.start, old.end, f'<AnnotationSet Name="{GOLD}">\n{"".join(parts)}</AnnotationSet>'

@@ -353,10 +353,7 @@ def _name_line(keyword: str, id: str, value: str) -> str:
 
 
 def read_names(
-    lines: Iterable[Line],
-    tokens: int,
-    annotations: Iterable[Annotation],
-    homes: Callable[[], Homes],
+    lines: Iterable[Line], tokens: int, annotations: Iterable[Annotation], homes: Callable[[], Homes]
 ) -> list[Decision]:
     """Read what the adjudicator called entities, each with its author if known.
 

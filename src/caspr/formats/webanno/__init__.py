@@ -162,7 +162,7 @@ def _chain_mentions(table: Table, layer: TsvLayer) -> tuple[list[Marked], dict[s
         for index, piece in enumerate(stacked):
             parts = _ARROW.fullmatch(piece)
             if parts is None or index >= len(types):
-                raise FormatError(row.place + 1, quoted(row.cells[links]), "`*->1-2` and `label[1]`")
+                raise FormatError(row.index + 1, quoted(row.cells[links]), "`*->1-2` and `label[1]`")
             key = f"{parts[2]}-{parts[3]}"
             label = types[index].label
             start, end = extents[key][2] if key in extents else row.extent
@@ -239,11 +239,4 @@ def detect(path: Path, head: str) -> bool:  # noqa: ARG001
     return head.startswith("#FORMAT=WebAnno TSV")
 
 
-FORMAT = Format(
-    name="webanno",
-    suffixes=(".tsv",),
-    detect=detect,
-    read=read,
-    write=write,
-    losses=losses,
-)
+FORMAT = Format(name="webanno", suffixes=(".tsv",), detect=detect, read=read, write=write, losses=losses)

@@ -227,7 +227,7 @@ def _edges(table: Table, layer: TsvLayer, nodes: dict[str, SpanNode]) -> Iterato
         for index, piece in enumerate(split_stack(row.cells[last])):
             reference = _REFERENCE.fullmatch(piece)
             if reference is None:
-                raise FormatError(row.place + 1, quoted(piece), "a relation such as `2-1[2_1]`")
+                raise FormatError(row.index + 1, quoted(piece), "a relation such as `2-1[2_1]`")
             ends = (reference[3], row.id), (reference[2], reference[1])
             here, there = (_resolve(row, known, number, where) for number, where in ends)
             values = tuple(column[index] if index < len(column) else "*" for column in labels)
@@ -252,7 +252,7 @@ def _resolve(row: Row, nodes: Nodes, number: str | None, where: str) -> SpanNode
     expected = "an annotation of its span layer"
     if fits:
         expected = f"the number of one of {', '.join(f'[{node.number}]' for node in fits)}"
-    raise FormatError(row.place + 1, found, f"{expected}: correct the relation, export again")
+    raise FormatError(row.index + 1, found, f"{expected}: correct the relation, export again")
 
 
 def _heads(graph: Graph, edges: Sequence[Edge]) -> dict[str, str]:

@@ -70,7 +70,7 @@ class Row:
     extent: Extent
     cells: tuple[str, ...]
     """All cells after the token."""
-    place: int
+    index: int
     """Its place among the lines of the file."""
 
 
@@ -108,7 +108,7 @@ class _Raw:
     end: int
     token: str
     cells: tuple[str, ...]
-    place: int
+    index: int
 
 
 def parse(text: str) -> Table:
@@ -129,12 +129,12 @@ def parse(text: str) -> Table:
         start, end = units.point(raw.start), units.point(raw.end)
         if start is None or end is None or start > end:
             found = f"offsets {raw.start}-{raw.end}"
-            raise FormatError(raw.place + 1, found, "offsets of whole characters in the text")
+            raise FormatError(raw.index + 1, found, "offsets of whole characters in the text")
         if start < latest:
             expected = "rows in the order of the text: export the file again"
-            raise FormatError(raw.place + 1, f"row {raw.id} after one that begins later", expected)
+            raise FormatError(raw.index + 1, f"row {raw.id} after one that begins later", expected)
         latest = latest if raw.part else start
-        rows.append(Row(raw.id, raw.part, (start, end), raw.cells, raw.place))
+        rows.append(Row(raw.id, raw.part, (start, end), raw.cells, raw.index))
     tail = "\t" if any(line.endswith("\t") for line in lines if _ROW.fullmatch(line)) or not rows else ""
     return Table(tuple(lines), layers, tuple(rows), whole, ends, tail)
 
@@ -242,7 +242,7 @@ def _text(sentences: Sequence[tuple[list[str], list[_Raw]]]) -> tuple[str, tuple
     for texts, rows in sentences:
         first = rows[0]
         if first.start > length + 1_000_000:
-            raise FormatError(first.place + 1, f"offset {first.start}", "sentences one after the other")
+            raise FormatError(first.index + 1, f"offset {first.start}", "sentences one after the other")
         if first.start < length:
             whole, length = _shorten(whole, length, first)
         gap = first.start - length
@@ -258,7 +258,7 @@ def _shorten(whole: str, length: int, first: _Raw) -> tuple[str, int]:
     """Drop blanks at the end of the text so far that the next sentence counts as its own."""
     cut = length - first.start
     if whole[-cut:].strip():
-        raise FormatError(first.place + 1, f"offset {first.start}", f"{length} or more")
+        raise FormatError(first.index + 1, f"offset {first.start}", f"{length} or more")
     return whole[:-cut], first.start
 
 
@@ -277,7 +277,7 @@ def _sentence(text: str, rows: Sequence[_Raw]) -> str:
         )
         if token is None or row.start < length:
             found = f"token {quoted(row.token)} at {row.start}-{row.end}"
-            raise FormatError(row.place + 1, found, "offsets that fit the token and `#Text`")
+            raise FormatError(row.index + 1, found, "offsets that fit the token and `#Text`")
         made += " " * min(row.start - length, 1_000_000) + token
         length = row.end
     return made
@@ -288,7 +288,7 @@ def _refuse_rest(text: str, end: int | None, last: _Raw) -> None:
     rest = text[end:]
     if any(character.isalnum() for character in rest):
         expected = "rows for all words of `#Text`: is the file cut off?"
-        raise FormatError(last.place + 1, f"no row for {quoted(rest.strip())}", expected)
+        raise FormatError(last.index + 1, f"no row for {quoted(rest.strip())}", expected)
 
 
 def _fits(text: str, units: Units, row: _Raw, origin: int) -> bool:
@@ -325,7 +325,7 @@ def fresh_table(document: Document, text: str, offsets: Sequence[Extent], layer:
     return parse("\n".join(lines))
 
 
-_Place = tuple[str, Extent]
+_RowKey = tuple[str, Extent]
 """A row: the id of its token, and its characters."""
 
 
@@ -357,8 +357,8 @@ def rewritten(table: Table, cells: CellTexts) -> str:
     last: dict[str, int] = {}
     for row in table.rows:
         token = row.id.partition(".")[0]
-        last[token] = row.place
-        lines[row.place] = list(
+        last[token] = row.index
+        lines[row.index] = list(
             _changed(table, row, _row_cells(row.cells, cells, stacks.get((token, row.extent), {})))
         )
     for (token, extent), id in fresh.items():
@@ -373,9 +373,9 @@ def rewritten(table: Table, cells: CellTexts) -> str:
 def _changed(table: Table, row: Row, cells: Sequence[str]) -> Iterator[str]:
     """Return the line of a row, unless it has become empty."""
     if tuple(cells) == row.cells:
-        yield table.lines[row.place]
+        yield table.lines[row.index]
     elif not row.part or any(cell != "_" for cell in cells):
-        head = table.lines[row.place].split("\t")[:3]
+        head = table.lines[row.index].split("\t")[:3]
         yield "\t".join([*head, *cells]) + table.tail
 
 
@@ -387,40 +387,40 @@ def _row_cells(old: Sequence[str], cells: CellTexts, stack: Mapping[int, Sequenc
 
 
 def _stacks(
-    table: Table, cells: CellTexts, known: Mapping[_Place, str]
-) -> tuple[dict[_Place, dict[int, list[str]]], dict[_Place, str]]:
+    table: Table, cells: CellTexts, known: Mapping[_RowKey, str]
+) -> tuple[dict[_RowKey, dict[int, list[str]]], dict[_RowKey, str]]:
     """Sort what is to be written by row, and return the rows that the file does not have."""
-    stacks: dict[_Place, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    stacks: dict[_RowKey, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     tokens = [row for row in table.rows if not row.part]
     starts = [row.extent[0] for row in tokens]
     for extent, values in cells.entries:
-        for place in _covered(tokens, starts, extent):
+        for key in _covered(tokens, starts, extent):
             for column, value in values.items():
-                stacks[place][column].append(value)
+                stacks[key][column].append(value)
     fresh = _fresh_rows(table, sorted(stacks.keys() - known.keys()))
     for here, there, values, column in cells.links:
-        place = next(_covered(tokens, starts, here))
+        key = next(_covered(tokens, starts, here))
         target = next(_covered(tokens, starts, there))
         row = known.get(target) or fresh[target]
         for number, value in values.items():
-            stacks[place][number].append(f"{row}{value}" if number == column else value)
+            stacks[key][number].append(f"{row}{value}" if number == column else value)
     return stacks, fresh
 
 
-def _fresh_rows(table: Table, places: Iterable[_Place]) -> dict[_Place, str]:
+def _fresh_rows(table: Table, keys: Iterable[_RowKey]) -> dict[_RowKey, str]:
     """Number new rows on from those that a token has."""
     used: dict[str, int] = defaultdict(int)
     for row in table.rows:
         token, _, number = row.id.partition(".")
         used[token] = max(used[token], int(number or 0))
-    fresh: dict[_Place, str] = {}
-    for place in places:
-        used[place[0]] += 1
-        fresh[place] = f"{place[0]}.{used[place[0]]}"
+    fresh: dict[_RowKey, str] = {}
+    for key in keys:
+        used[key[0]] += 1
+        fresh[key] = f"{key[0]}.{used[key[0]]}"
     return fresh
 
 
-def _covered(tokens: Sequence[Row], starts: Sequence[int], extent: Extent) -> Iterator[_Place]:
+def _covered(tokens: Sequence[Row], starts: Sequence[int], extent: Extent) -> Iterator[_RowKey]:
     """Cut an annotation into whole tokens and parts of tokens."""
     start, end = extent
     first = max(0, bisect_right(starts, start) - 1)

@@ -168,7 +168,7 @@ COLOURS = {
 def agreement_rows(
     comparison: Comparison, intervals: ComparisonIntervals | None = None
 ) -> Iterator[tuple[Cell, ...]]:
-    """Yield all numbers, one a row: of `all`, each `pair`, each `annotator`, and the `others` without it."""
+    """Yield all numbers, one per row: of `all`, each `pair` and `annotator`, and the `others` without it."""
     title, names = comparison.title, comparison.annotators
     for kind, number in comparison.alpha.items():
         yield title, "all", kind, None, None, number, *_bounds(intervals.alpha[kind] if intervals else None)

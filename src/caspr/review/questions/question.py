@@ -21,15 +21,15 @@ the result that holds most of the other mentions of the annotator's chain; if th
 is an entity that the result lacks.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
 from caspr.confidence import Confidence, Stance, Stances, VoteWeights, by_stances, by_votes
 from caspr.review.solver import Snapshot, Solver
-from caspr.task.decisions import Decisions, StatementKind, spelled
+from caspr.task.decisions import Decisions, spelled
 from caspr.task.instance import Singletons
 from caspr.task.votes import Evidence, Signature, Votes, count_votes, meet
 from caspr.text.document import Annotation, Chain, Span
@@ -206,9 +206,15 @@ class Placing:
 
     solver: Solver
     united: UnitedMentions
-    decisions: Decisions
+    decided: Decisions
+    """All that is decided, what holds entities included."""
     snapshot: Snapshot | None = None
     """The result; without one, questions can only be counted."""
+
+    @property
+    def decisions(self) -> Decisions:
+        """What answers questions: what only holds an entity answers nothing about its mentions."""
+        return self.decided.answers
 
     @cached_property
     def ruled_out(self) -> frozenset[Span]:
@@ -240,27 +246,50 @@ class Placing:
         return frozenset(span for pair in self.decisions.apart for span in pair)
 
     @cached_property
-    def _different(self) -> frozenset[frozenset[Span]]:
-        """The pairs that are kept apart, each mention named by the first that it is decided to be with."""
-        return frozenset(frozenset(map(self._first_with, pair)) for pair in self.decisions.apart)
-
-    def _first_with(self, span: Span) -> Span:
-        group = self.decisions.group_of.get(span)
-        return span if group is None else group.mentions[0]
+    def _rivals(self) -> Mapping[Span, Set[Span]]:
+        """The entities that each mention is decided to be different from, each named by its first mention."""
+        rivals: dict[Span, set[Span]] = defaultdict(set)
+        for span, other in self.decisions.apart:
+            rivals[span].add(self._entity(other))
+            rivals[other].add(self._entity(span))
+        return rivals
 
     @cached_property
-    def _held(self) -> frozenset[Span]:
-        """The mentions that an answer about another one holds in an entity, and their own answer releases."""
-        holding = (said for said in self.decisions.statements if said.kind is StatementKind.ENTITY)
-        return frozenset(span for said in holding for span in said.mentions)
+    def _rivals_of_entity(self) -> Mapping[Span, Set[Span]]:
+        """The entities that each entity is decided to be different from, each named by its first mention."""
+        rivals: dict[Span, set[Span]] = defaultdict(set)
+        for span, others in self._rivals.items():
+            rivals[self._entity(span)] |= others
+        return rivals
+
+    def _entity(self, span: Span) -> Span:
+        """Return the first mention that decisions put into one entity with a mention."""
+        group = self.decided.group_of.get(span)
+        return span if group is None else group.mentions[0]
+
+    def _rivals_of(self, span: Span) -> Set[Span]:
+        """Return the entities that a mention cannot be of, each named by its first mention.
+
+        What only holds a mention in its entity lets it go when its own question is answered.
+        """
+        if span in self.decisions.group_of:
+            return self._rivals_of_entity.get(self._entity(span), frozenset())
+        return self._rivals.get(span, frozenset())
 
     def are_different(self, span: Span, other: Span) -> bool:
         """Return whether decisions keep a mention apart from another one, or from what that is with."""
-        if self.decisions.separates(span, other):
-            return True
-        if span in self._held or not self._different:
-            return False
-        return frozenset((self._first_with(span), self._first_with(other))) in self._different
+        return self.decisions.separates(span, other) or self._entity(other) in self._rivals_of(span)
+
+    def _closed_to(self, span: Span) -> Set[str]:
+        """Return the chains of the result of which decisions keep more than half apart from a mention."""
+        groups = self.decided.group_of
+        apart = Counter(
+            self.chain_of[member]
+            for rival in self._rivals_of(span)
+            for member in (groups[rival].mentions if rival in groups else (rival,))
+            if member in self.chain_of
+        )
+        return {id for id, count in apart.items() if 2 * count > len(self.chains[id].mentions)}
 
     def span(self, mention: Span) -> Span | None:
         """Return the boundary that a mention has now; `None` if decisions forbid all."""
@@ -289,10 +318,20 @@ class Placing:
 
     def partners(self, mention: Span, span: Span) -> Iterator[tuple[Span, Span]]:
         """Yield the mentions that annotators link with one and that decisions allow, with their places."""
+        closed = self._closed_to(span)
         for other in self.united.votes.neighbours(mention):
             place = self.span(other)
-            if place is not None and not self.are_different(span, place):
-                yield other, place
+            if place is None or self.chain_of.get(place) in closed or self.are_different(span, place):
+                continue
+            yield other, place
+
+    def kind(self, question: Question) -> QuestionKind:
+        """Return what a question asks now: where no entity is left to choose, whether it is a mention."""
+        span = self.span(question.mention)
+        if question.kind is not QuestionKind.LINK or not self.decisions or span is None:
+            return question.kind
+        left = next(self.partners(question.mention, span), None)
+        return QuestionKind.MENTION if left is None else QuestionKind.LINK
 
     def is_open(self, question: Question) -> bool:
         """Return whether no decision answers a question."""

@@ -73,7 +73,7 @@ def row(placing: Placing, question: Question) -> dict[str, Any]:
     span = placing.span(question.mention) or question.mention
     return {
         "id": question.id,
-        "kind": str(question.kind),
+        "kind": str(placing.kind(question)),
         "mention": spelled(span),
         "entity": entity_of(placing, question),
         **sure(placing, question),
@@ -284,7 +284,7 @@ class Filter:
 
     def lets_through(self, placing: Placing, question: Question) -> bool:
         """Return whether a question is to be listed."""
-        if self.kind and (CLEAR if placing.is_clear(question) else question.kind) != self.kind:
+        if self.kind and (CLEAR if placing.is_clear(question) else placing.kind(question)) != self.kind:
             return False
         if not (self.annotator or self.entity or self.overruled):
             return True
@@ -338,7 +338,7 @@ _KINDS = (QuestionKind.LINK, QuestionKind.MENTION, QuestionKind.BOUNDARY)
 """What is worth more comes first."""
 
 
-def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:  # noqa: ARG001
+def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> list[Question]:
     """Order by what an answer is worth."""
     listed = list(questions)
     waiting = {
@@ -349,7 +349,7 @@ def valuable(placing: Placing, price: Price, questions: Iterable[Question]) -> l
     def rank(question: Question) -> tuple[object, ...]:
         # Boundaries that something waits for come before the others.
         urgent = waiting.get(question.mention, question)
-        kind = _KINDS.index(urgent.kind)
+        kind = _KINDS.index(placing.kind(urgent))
         is_boundary = question.kind is QuestionKind.BOUNDARY
         return is_boundary, kind, prices[urgent.id], urgent.distance, question.mention
 
@@ -469,7 +469,7 @@ class Queue:
         known = self._known
         if known is None or known.snapshot is not snapshot:
             self.moves.forget_others(snapshot.chains)
-            placing = Placing(self.solver, self.united, snapshot.decisions.answers, snapshot)
+            placing = Placing(self.solver, self.united, snapshot.decisions, snapshot)
             known = self._known = _InSnapshot(placing, snapshot, self.moves)
         return known
 
@@ -480,7 +480,7 @@ class Queue:
     def _counted(self, decisions: Decisions) -> Placing:
         """Return where mentions are under decisions, in the last result if that has them."""
         known = self._known
-        if known is not None and known.placing.decisions is decisions:
+        if known is not None and known.placing.decided is decisions:
             return known.placing
         return Placing(self.solver, self.united, decisions)
 

@@ -75,7 +75,7 @@ document.addEventListener("submit", (event) => {
   if (form.hasAttribute("aria-busy")) return;
   /** @type {Record<string, string>} */
   const values = {};
-  for (const [name, value] of new FormData(form)) values[name] = String(value);
+  for (const [name, value] of new FormData(form, event.submitter)) values[name] = String(value);
   post(form, form.dataset.post, values);
 });
 

@@ -11,9 +11,10 @@ from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.lp import Point, bound_from, decided, relax
 from caspr.engines.native.partition.outcome import COLD, Start
 from caspr.engines.native.partition.problem import Bools, Demand, Labels, Problem
-from caspr.engines.native.partition.search import CuttingPlanes, first_cuts, fix_in_all_optima
+from caspr.engines.native.partition.search import CuttingPlanes, first_cuts, fix_in_all_optima, undecided_pair
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
+from tests.engines.native.partition.random_demands import random_demanding
 from tests.engines.native.partition.random_problems import random_problem
 
 
@@ -110,7 +111,10 @@ def test_the_first_relaxation_has_the_most_obvious_cuts(relaxed: list[Point | No
     assert len(obvious) == len(relaxed[0].cuts) == len(relaxed[0].cuts | obvious) > 0
 
 
-def test_what_a_search_begins_with_stands_where_no_time_is_left() -> None:
+def test_where_no_time_is_left_or_nothing_to_find_the_beginning_stands_and_nothing_is_relaxed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(searching, "relax", never)
     outcome = CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), COLD).run(SAME)
     assert (outcome.labels.tolist(), outcome.value) == (SAME.tolist(), 24)
     late = CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), COLD).run(np.arange(8))
@@ -169,6 +173,22 @@ def test_only_what_a_point_fixes_is_noted_and_only_for_a_proof() -> None:
     for changed in (narrowed, fewer):
         assert noted(changed) == noted(changed, alone) == [(7, False)]
         assert noted(changed, SAME) == [(7, True)]
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_a_pair_to_branch_on_is_open_whatever_the_point(block: int) -> None:
+    """With any other pair one side would be the same problem again, without end."""
+    random, seen = np.random.default_rng(block), 0
+    for seed in range(100 * block, 100 * block + 100):
+        for problem in (random_problem(seed, 6), random_demanding(seed)):
+            size = problem.size
+            allowed = ~problem.forbidden & ~np.eye(size, dtype=bool)
+            for values in ([0.0], [1.0], [0.0, 1.0], [0.5], random.random(9)):
+                x = np.triu(random.choice(values, (size, size)), 1)
+                if allowed.any():
+                    assert allowed[undecided_pair(problem, x + x.T + np.eye(size))], seed
+                    seen += 1
+    assert seen > 500
 
 
 @pytest.mark.parametrize("sides", [(5, 9), (9, 5)])

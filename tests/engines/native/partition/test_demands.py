@@ -1,5 +1,7 @@
 """The search with demands finds what brute force finds: by linear relaxation and by enumeration."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,18 @@ def test_the_optimum_is_that_of_brute_force(block: int, tiny: int, monkeypatch: 
         assert outcome.proven
         if best is not None:
             assert worth(whole, outcome.labels.tolist()) == best, seed
+
+
+@pytest.mark.usefixtures("by_relaxation")
+def test_where_every_pair_loses_the_first_partner_may_be_all_that_is_undecided() -> None:
+    for seed in range(240, 300):
+        whole = random_demanding(seed)
+        losing = replace(
+            whole,
+            gains=np.where(whole.forbidden | np.eye(whole.size, dtype=bool), 0, np.minimum(whole.gains, -1)),
+        )
+        best = best_value(losing)
+        assert search(losing, Watch()).bound == (UNMET if best is None else best), seed
 
 
 @pytest.mark.usefixtures("by_relaxation")

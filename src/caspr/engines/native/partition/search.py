@@ -745,7 +745,8 @@ def undecided_pair(problem: Problem, x: Floats) -> tuple[int, int]:
 def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
     """Choose a pair that is far from decided itself, and so is much of what its nodes gain.
 
-    Where most pairs are forbidden, pairs that are rather together come first: kept apart, they take more.
+    It is never a forbidden one, even where all pairs are decided and lose. Where most pairs are forbidden,
+    pairs that are rather together come first: kept apart, they take more.
     """
     unclear = np.minimum(x, 1 - x)
     around = (unclear * np.maximum(problem.gains, 0)).sum(axis=1)
@@ -755,8 +756,9 @@ def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
     np.fill_diagonal(stake, -1.0)
     first, second = divmod(int(stake.argmax()), problem.size)
     if stake[first, second] <= 1e-3:
-        open_pairs = np.where(problem.forbidden, -1, problem.gains)
-        np.fill_diagonal(open_pairs, -1)
+        least = np.iinfo(np.int64).min
+        open_pairs = np.where(problem.forbidden, least, problem.gains)
+        np.fill_diagonal(open_pairs, least)
         first, second = divmod(int(open_pairs.argmax()), problem.size)
     return first, second
 

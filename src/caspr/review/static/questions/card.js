@@ -51,6 +51,7 @@ export const KEYS = {
  */
 export function questionCard(app, card, marked, position, actions, update) {
   const result = update ? "was the result" : "the result";
+  const inPart = card.choices.find(({ now }) => now)?.partly.length;
   return make(
     "article",
     { class: "card", "aria-labelledby": "question", data: { question: card.id } },
@@ -69,7 +70,7 @@ export function questionCard(app, card, marked, position, actions, update) {
         class: "soft sure",
         title: "How often decisions with such votes were right where experts judged them",
       },
-      `The result: ${sureText(card)}`,
+      `The result: ${sureText(card, inPart)}`,
     ),
     card.reason === null
       ? null
@@ -127,7 +128,7 @@ function choiceButton(app, card, choice, i, actions, result) {
         ...saying(choice, askedBy(app, card)),
         make("span", { class: "soft price" }, choice.now ? "" : priceText(choice)),
       ),
-      choice.leaving.length ? leavingText(app, choice) : null,
+      choice.leaving.length ? leavingText(app, card, choice) : null,
     ),
   );
   if (i === 0) main.dataset.initialFocus = "";
@@ -239,14 +240,19 @@ function saying({ says, partly }, asked) {
 /**
  * Say which mentions leave the entity with an answer.
  * @param {App} app
+ * @param {QuestionCard} card
  * @param {Choice} choice
  */
-function leavingText({ store }, { leaving }) {
+function leavingText({ store }, { mention }, { leaving }) {
+  const asked = spanOf(mention);
   const words = leaving.slice(0, MOST_WORDS).map((id) => make("bdi", {}, `“${store.words(id, 28)}”`));
   const listed = words.flatMap((word, i) => (i ? [", ", word] : [word]));
   const more = leaving.length > MOST_WORDS ? ` and ${leaving.length - MOST_WORDS} more` : "";
-  const verb = leaving.length === 1 ? " leaves it then" : " leave it then";
-  return make("span", { class: "leaving" }, ...listed, more, verb);
+  const [verb, overlaps] =
+    leaving.length === 1 ? [" leaves it then", "it overlaps"] : [" leave it then", "they overlap"];
+  const nested = leaving.map(spanOf).every(({ start, end }) => start <= asked.end && asked.start <= end);
+  const why = nested ? `, because ${overlaps} this mention` : "";
+  return make("span", { class: "leaving" }, ...listed, more, verb, why);
 }
 
 /** @param {ComputedPrice} price */

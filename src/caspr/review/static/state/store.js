@@ -85,42 +85,16 @@ export class Store {
     const old = this.state;
     if (update.full || update.version > old.version + 1) return false;
     if (update.version < old.version) return true;
-    const {
-      version,
-      undo,
-      annotators_changed,
-      redo,
-      progress,
-      working,
-      problem,
-      cost,
-      decisions,
-      closed,
-      notes,
-      done,
-    } = update;
+    const { mentions, chains } = update;
     this.state = {
       ...old,
-      ...{
-        version,
-        undo,
-        annotators_changed,
-        redo,
-        progress,
-        working,
-        problem,
-        cost,
-        decisions,
-        closed,
-        notes,
-        done,
-      },
-      mentions: merged(old.mentions, update.mentions),
-      chains: merged(old.chains, update.chains),
+      ...update,
+      mentions: merged(old.mentions, mentions),
+      chains: merged(old.chains, chains),
     };
     this.#notify(old, {
-      mentions: new Set(Object.keys(update.mentions)),
-      chains: new Set(Object.keys(update.chains)),
+      mentions: new Set(Object.keys(mentions)),
+      chains: new Set(Object.keys(chains)),
       rebuild: false,
     });
     return true;

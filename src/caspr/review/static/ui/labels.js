@@ -60,9 +60,9 @@ export const place = places.index ?? "";
  * Say how sure the result is about what a question asks.
  * @param {Sure & { kind: string }} sure
  */
-export function sureText({ kind, confidence, against, voters, tie }) {
+export function sureText({ kind, confidence, against, voters, tie }, inPart = 0) {
   const who = kind === "boundary" ? " who marked it" : "";
-  const votes = `${against || "none"} of ${voters}${who} against`;
+  const votes = `${against || "none"} of ${voters}${who} against${inPart ? `, ${inPart} only in part for it` : ""}`;
   return `confidence ${confidence} % (${tie ? "a tie, " : ""}${votes})`;
 }
 
