@@ -39,7 +39,7 @@ def command(folder: Path, port: int, browser: bool, shortcut: str | None) -> Non
     from caspr.start.serve import serve_start
 
     def ready(link: str, once: str) -> None:
-        print_lines([f"the page is at {link}", "it ends when its last window is closed; so does Ctrl-C"])
+        print_lines([f"the page is at {link}", "it ends when its last window is closed, or with Ctrl-C"])
         if browser:
             Thread(target=webbrowser.open, args=(once,), daemon=True).start()
 

@@ -4,10 +4,13 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from bench.browser import served
 from tests.review.browser.actions import expect_in_text, mention, press, unroute
+from tests.review.browser.conftest import opened
 
 DELAY = 0.7
 """Seconds by which questions arrive late, longer than it takes to press two keys."""
@@ -243,3 +246,20 @@ def test_the_words_that_a_question_quotes_are_isolated(page: Page) -> None:
     question = page.locator("#question")
     expect(question.locator("bdi").first).to_be_visible()
     assert "“" not in "".join(question.locator("bdi").all_inner_texts())
+
+
+def test_boundaries_that_differ_at_the_far_end_look_different(chromium: Browser, tmp_path: Path) -> None:
+    """Two annotators end a long mention a word earlier than the two others."""
+    words = [f"word{number}" for number in range(1, 41)]
+    for name, end in (("ann", 30), ("bob", 30), ("cora", 29), ("dan", 29)):
+        cells = {1: "(0", end: "0)", 40: "(0)"}
+        lines = [f"{number}\t{word}\t{cells.get(number, '-')}" for number, word in enumerate(words, 1)]
+        text = "\n".join(["#begin document (d);", *lines, "#end document", ""])
+        (tmp_path / f"{name}.conll").write_text(text, encoding="utf-8")
+    files = sorted(path.name for path in tmp_path.iterdir())
+    with served(tmp_path, *files, "--variants") as server, opened(chromium, server) as page:
+        anchors = card(page).locator(".choice .anchor")
+        expect(anchors).to_have_count(2)
+        shown = anchors.all_inner_texts()
+        assert all(text.startswith("[word1 ") for text in shown)
+        assert sorted(re.findall(r"(\w+)\]", text) for text in shown) == [["word29"], ["word30"]]

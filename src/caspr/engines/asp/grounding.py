@@ -141,17 +141,19 @@ def _lacking(instance: Instance, rule: ParsedRule, parsed: ParsedRules) -> str:
     return f" (the annotators are {called})" if "annotator_name" in names else ""
 
 
-def refuse_forged(instance: Instance, files: Sequence[RuleFile], partition: Partition = ()) -> None:
+def refuse_forged(
+    instance: Instance, files: Sequence[RuleFile], partition: Partition = (), limits: Limits | None = None
+) -> None:
     """Refuse an instance whose rules are said to have derived something else than they do.
 
     Where they were asked only about some pairs, they are asked about these again, and about the chains of
     the partition that is said to break none of them.
     """
     parsed, said = parse_rules(files), set(instance.rules.consequences)
+    limits = limits or Limits()
     lazy = {one for one in said if one.effect in _LAZY} if instance.rules.partial else set()
-    derived = set(
-        _run(instance, parsed, [one.mentions for one in lazy] if instance.rules.partial else None, Limits())
-    )
+    chains = [one.mentions for one in lazy] if instance.rules.partial else None
+    derived = set(_run(instance, parsed, chains, limits))
     marked = _marked(instance)
     derived = {one for one in derived if marked.issuperset(one.mentions)}
     wrong = (
@@ -166,7 +168,7 @@ def refuse_forged(instance: Instance, files: Sequence[RuleFile], partition: Part
             f"certificate: {one.rule} {verb} {one.effect} of {[tuple(span) for span in one.mentions]}"
         )
     rules = replace(instance.rules, files=tuple(files), asked=())
-    if rules.partial and derive_within(instance.under(rules), partition) is not rules:
+    if rules.partial and derive_within(instance.under(rules), partition, limits) is not rules:
         raise EngineError("certificate: its chains break rules, or cost more by them, than it says")
 
 

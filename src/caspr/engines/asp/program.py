@@ -7,7 +7,9 @@ who want to know which annotator is which, they are numbered as given, and comme
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
@@ -67,6 +69,14 @@ def _is_weighted(instance: Instance) -> bool:
 def figure(name: str) -> str:
     """Return the text of one encoding file."""
     return resources.files(__package__).joinpath(f"encodings/{name}.lp").read_text(encoding="utf-8")
+
+
+@cache
+def encoding_words() -> frozenset[str]:
+    """Return all predicates and constants of the encodings."""
+    files = resources.files(__package__).joinpath("encodings").iterdir()
+    texts = (file.read_text(encoding="utf-8") for file in files if file.name.endswith(".lp"))
+    return frozenset(word for text in texts for word in re.findall(r"\b[a-z]\w*", re.sub("%.*", "", text)))
 
 
 def facts(instance: Instance, *, named: bool = False) -> Iterator[str]:

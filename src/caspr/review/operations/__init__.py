@@ -99,7 +99,7 @@ def note(context: OperationContext, operation: Operation) -> Change:
         raise OperationError(f"A note has 1 to {LONGEST_NOTE:,} characters.")
     if flag and (not is_flag(flag) or operation.get("mention") is None):
         raise OperationError(
-            f"A flag is a word or a few for one mention, of up to {LONGEST_FLAG} characters."
+            f"A flag is one or a few words about one mention, at most {LONGEST_FLAG} characters."
         )
     if not is_encodable(text + flag):
         raise OperationError("Remove the half character (a lone surrogate): it cannot be saved.")

@@ -16,7 +16,7 @@ const MOST_LINES = 40;
 async function post(path, values) {
   const headers = { "Content-Type": "application/json", "X-CSRF": csrf };
   const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(values) });
-  const said = await answer.json().catch(() => ({ error: "The server did not take this." }));
+  const said = await answer.json().catch(() => ({ error: "The server refused this." }));
   if (!answer.ok) throw new Error(said.error);
   return said;
 }

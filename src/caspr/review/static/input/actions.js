@@ -181,7 +181,8 @@ export class Actions {
   /** Undo the last step, unless it changed annotators: whoever presses the key means an answer. */
   undoAnswer() {
     const { undo, annotators_changed } = this.app.store.state;
-    if (annotators_changed) this.app.say(`The last step is no answer: ${undo}. The button takes that back.`);
+    const text = `The last step was not an answer: ${undo}. Press the Undo button to take it back.`;
+    if (annotators_changed) this.app.say(text);
     else this.undo();
   }
 
