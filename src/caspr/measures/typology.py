@@ -418,6 +418,8 @@ def count_all(
 
 def _marks(row: Row, names: Sequence[str], coverage: Coverage) -> tuple[int, int]:
     """Return how many annotators marked a mention, and how many saw it; who marked it saw it."""
+    if not coverage:
+        return len(row) - row.count(None), len(row)
     spans = {span for span in row if span is not None}
     seen = [
         own is not None or any(coverage.sees(name, span) for span in spans)

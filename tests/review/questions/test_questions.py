@@ -558,5 +558,7 @@ def test_only_decisions_near_a_question_answer_it(seed: int, tmp_path: Path) -> 
         placing = history.queue.placing(history.snapshot)
         everywhere = frozenset(history.viewer.votes) | placing._decided
         for question in history.queue.questions:
-            assert placing.is_open(question) == placing.is_open(replace(question, near=everywhere))
+            looked_at = replace(question, near=everywhere)
+            assert placing.is_open(question) == placing.is_open(looked_at)
+            assert placing.kind(question) == placing.kind(looked_at)
     session.close()

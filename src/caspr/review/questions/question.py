@@ -241,6 +241,10 @@ class Placing:
         """The spans that some decision is about."""
         return self.ruled_out | self.fixed | self._kept_apart | self.decisions.alone
 
+    def _is_untouched(self, question: Question) -> bool:
+        """Return whether no decision is about a mention, or about any of its doubts: it can be with these."""
+        return bool(question.doubts) and self._decided.isdisjoint(question.near)
+
     @cached_property
     def _kept_apart(self) -> frozenset[Span]:
         return frozenset(span for pair in self.decisions.apart for span in pair)
@@ -328,14 +332,14 @@ class Placing:
     def kind(self, question: Question) -> QuestionKind:
         """Return what a question asks now: where no entity is left to choose, whether it is a mention."""
         span = self.span(question.mention)
-        if question.kind is not QuestionKind.LINK or not self.decisions or span is None:
+        if question.kind is not QuestionKind.LINK or self._is_untouched(question) or span is None:
             return question.kind
         left = next(self.partners(question.mention, span), None)
         return QuestionKind.MENTION if left is None else QuestionKind.LINK
 
     def is_open(self, question: Question) -> bool:
         """Return whether no decision answers a question."""
-        if question.doubts and self._decided.isdisjoint(question.near):
+        if self._is_untouched(question):
             return True
         if question.kind is QuestionKind.BOUNDARY:
             return self._boundary_open(question)
