@@ -3,6 +3,8 @@
 Signals that this process ignores (a shell's background job, `nohup`) get their default handlers back,
 because the commands under test would inherit that.
 
+No random case fails because a busy machine was slow: Hypothesis has no deadline.
+
 Of sweeps over random inputs, short runs keep the first cases (`tests/sweeps.py`).
 
 Coverage is not measured during tests that repeat themselves, on many random inputs or in many cases: tracing
@@ -14,6 +16,7 @@ import signal
 from collections import Counter
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.sweeps import KEPT, SHORT
@@ -23,7 +26,9 @@ collect_ignore = ["tests/platforms/elsewhere"]
 
 
 def pytest_configure() -> None:
-    """Restore the default handlers of signals that this process ignores."""
+    """Take away the deadline; restore the default handlers of signals that this process ignores."""
+    hypothesis.settings.register_profile("patient", deadline=None)
+    hypothesis.settings.load_profile("patient")
     for name, handler in (
         ("SIGINT", signal.default_int_handler),
         ("SIGTERM", signal.SIG_DFL),

@@ -23,8 +23,9 @@ class Equivalent:
 class Steering:
     """Functions that only choose what is tried next: whatever they answer, what is proven holds.
 
-    A mutant of theirs that survives makes a search slower or quicker, and is counted apart. It is for
-    `bench.performance` to tell the difference.
+    That the search ends, and in time, is not theirs to risk: that has tests of its own. A mutant of theirs
+    that survives makes a search slower or quicker, and is counted apart. It is for `bench.performance` to
+    tell the difference.
     """
 
     path: str
@@ -44,7 +45,6 @@ STEERING = (
                 "_cut_off",
                 "_effort",
                 "_gap",
-                "_goes_on",
                 "_is_worth_rounding",
                 "_kept",
                 "_look_between",
@@ -64,8 +64,8 @@ STEERING = (
                 "undecided_pair",
             }
         ),
-        "all cuts are inequalities that hold, all clusterings are valued before they count, and any pair may "
-        "be branched on: the docstring of the module proves each step whatever these answer",
+        "all cuts are inequalities that hold, all clusterings are valued before they count, and any open "
+        "pair may be branched on: the docstring of the module proves each step whatever these answer",
     ),
 )
 
@@ -114,12 +114,6 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "spare",
-        "assert gain is not None",
-        ("always",),
-        "the line before refuses it, and this one is for the type checker",
-    ),
-    Equivalent(
-        "spare",
         "listed = ((graph.rows[u].keys() | graph.rows[v].keys()) & inside) - {u, v}",
         ("drop-operand 3",),
         "a pair that is not listed loses the same as what is common, node by node",
@@ -147,12 +141,6 @@ EQUIVALENTS = (
         "inside = sum(self.gain(u, v) or 0 for u, v in combinations(nodes, 2))",
         ("drop-operand 2",),
         "it is for the type checker; a core with a forbidden pair was refused before",
-    ),
-    Equivalent(
-        "_joined",
-        "assert gained is not None  # what some optimum has together is not forbidden",
-        ("always",),
-        "it is for the type checker; a rule is never about a forbidden pair",
     ),
     Equivalent(
         "may_swap",
@@ -387,12 +375,6 @@ EQUIVALENTS = (
         "if problem.demands:",
         ("always",),
         "where there are no demands, there are no partners, shared links, ties and rows of their own to add",
-    ),
-    Equivalent(
-        "_others",
-        "assert gain is not None",
-        ("always",),
-        "the line before refuses it, and this one is for the type checker",
     ),
 )
 """All that are known."""

@@ -37,6 +37,8 @@ PATIENCE = 3
 """How many times the processor time that a test takes unchanged it gets with a mutant."""
 START = 2
 """Seconds that it gets besides."""
+QUICKLY = ("-q", "--tb=line", "--assert=plain", "-p", "no:cacheprovider")
+"""To say in words why a mutant fails may take longer than the test."""
 PRINTED = 3000
 """How many characters of what pytest printed are shown."""
 ENVIRONMENT = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -93,7 +95,7 @@ def _try(
     with TemporaryFile() as printed:
         os.dup2(printed.fileno(), 1)
         os.dup2(printed.fileno(), 2)
-        pytest.main(["-q", "-p", "no:cacheprovider", *there], plugins=[trial])
+        pytest.main([*QUICKLY, *there], plugins=[trial])
         printed.seek(0)
         if not trial.sound:
             reports.send(

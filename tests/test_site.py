@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -55,6 +56,9 @@ def test_the_site_is_complete_and_needs_no_network(site: Path) -> None:
         assert f'id="caspr.{name}"' in reference, name
     assert 'href="../demo.html"' in (site / "docs" / "demo.html").read_text("utf-8")
     assert not LOADED.findall((site / "demo.html").read_text("utf-8"))
+    assert 'href="../examples.zip"' in (site / "docs" / "tutorial.html").read_text("utf-8")
+    with zipfile.ZipFile(site / "examples.zip") as examples:
+        assert "examples/scene/anna.conll" in examples.namelist()
     assert 'url=docs/index.html"' in (site / "index.html").read_text("utf-8")
     index = (site / "searchindex.js").read_text("utf-8")
     assert '"docs/tutorial"' in index

@@ -5,6 +5,7 @@ same places on the site and in the repository. A link or an anchor that leads no
 site is built with warnings as errors.
 """
 
+import shutil
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -46,9 +47,12 @@ html_show_sphinx = False
 
 API = "docs/api"
 """The page below whose text the public names are listed."""
-DEMO = "docs/demo"
-"""The page that leads to the demo."""
-LINK = '<p><a class="demo" href="../demo.html">Open the demo</a></p>'
+DEMO, TUTORIAL = "docs/demo", "docs/tutorial"
+LINKS = {
+    DEMO: '<p><a class="demo" href="../demo.html">Open the demo</a></p>',
+    TUTORIAL: '<p><a href="../examples.zip">Download the examples</a> and unpack them.</p>',
+}
+"""What pages have below their title, to files that are made with the site."""
 PARTS = {"docs/formats": "formats/*", "docs/decisions/README": "[0-9]*"}
 """Pages with others below them in the navigation."""
 
@@ -69,22 +73,23 @@ def append(_app: Sphinx, page: str, source: list[str]) -> None:
     """Append to some pages what only the site has: pages below them, the API reference from docstrings."""
     if page in PARTS:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{PARTS[page]}\n```\n"
-    if page == DEMO:
-        source[0] = source[0].replace("\n\n", f"\n\n{LINK}\n\n", 1)
+    if page in LINKS:
+        source[0] = source[0].replace("\n\n", f"\n\n{LINKS[page]}\n\n", 1)
     if page == API:
         functions = [name for name in caspr.__all__ if name[0].islower()]
         classes = [name for name in caspr.__all__ if name not in functions]
         source[0] += section("Functions", functions) + section("Classes", classes)
 
 
-def add_demo(app: Sphinx, error: Exception | None) -> None:
-    """Make the demo beside the pages, if this is the documentation of CaspR."""
+def add_files(app: Sphinx, error: Exception | None) -> None:
+    """Put the demo and the examples beside the pages, if this is the documentation of CaspR."""
     if error is None and (app.srcdir / f"{DEMO}.md").exists():
         demo.make(app.outdir / "demo.html")
+        shutil.make_archive(str(app.outdir / "examples"), "zip", app.srcdir, "examples")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register what is done while the site is built."""
     app.connect("source-read", append)
-    app.connect("build-finished", add_demo)
+    app.connect("build-finished", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

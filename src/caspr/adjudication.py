@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 _ABOUT_FILES = ("unread-files", "files-set-aside", "review-files", "no-annotator")
 """Codes of findings about files: they concern every document."""
+LEAST_FOR_RULES = 10.0
+"""The seconds that rules of one's own have when they are asked about a solution, at least."""
 Certify = Callable[[Instance, Solution], tuple[Costs, ...]]
 """Checks a solution and returns the costs of each of its partitions, or raises `EngineError`."""
 
@@ -188,7 +190,7 @@ def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:
         return name, solve
     if settings.engine not in ("auto", "clingo"):
         raise InputError(
-            f"--engine {settings.engine}: found rules about the solution, which only engine clingo can "
+            f"--engine {settings.engine}: your rules are about the solution, which only engine clingo can "
             "respect"
         )
     return choose("clingo", settings.encoding, settings.limits.solver_options)
@@ -310,12 +312,16 @@ def _no_solution(instance: Instance, solve: Engine, limits: Limits) -> InputErro
 
 
 def _derived_within(instance: Instance, solution: Solution, limits: Limits) -> DerivedRules:
-    """Return the rules with what they say of pairs that share a chain of a solution."""
+    """Return the rules with what they say of pairs that share a chain of a solution.
+
+    A solution found at the time limit must respect them, too: so this has a time of its own.
+    """
     from caspr.engines.asp.grounding import derive_within
 
-    unlimited = replace(limits, seconds=None)
+    if limits.seconds is not None:
+        limits = replace(limits, seconds=max(limits.seconds, LEAST_FOR_RULES))
     for partition in solution.partitions:
-        instance = instance.under(derive_within(instance, partition, unlimited))
+        instance = instance.under(derive_within(instance, partition, limits))
     return instance.rules
 
 

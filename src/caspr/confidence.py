@@ -251,6 +251,7 @@ class Confidences(Mapping[Span, Support]):
     instance: Instance
     chains: tuple[Chain, ...]
     """The chains of the result, those of one mention among them."""
+    _by_votes: dict[tuple[Evidence, bool], Confidence] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def homes(self) -> Mapping[Span, str]:
@@ -279,18 +280,23 @@ class Confidences(Mapping[Span, Support]):
 
     def link(self, first: Span, second: Span) -> Confidence:
         """Return how sure it is that two mentions are, or are not, in one chain."""
-        votes = self.instance.votes.evidence(first, second)
-        evidence = Evidence(votes.givers & self._annotators, votes.viewers & self._annotators)
         home = self.homes.get(first)
         linked = home is not None and home == self.homes.get(second)
+        voted = self.instance.votes.evidence(first, second), linked
+        if voted not in self._by_votes:
+            self._by_votes[voted] = self._voted(*voted)
+        return self._unless(self._by_votes[voted], decided=self._is_decided(first, second))
+
+    def _voted(self, votes: Evidence, linked: bool) -> Confidence:
+        """Return how sure it is that two mentions with some votes are in one chain, or in two."""
+        evidence = Evidence(votes.givers & self._annotators, votes.viewers & self._annotators)
         giving = _chosen(self._weights.linking, evidence.givers)
         lacking = _chosen(self._weights.parting, evidence.viewers & ~evidence.givers)
-        confidence = by_votes(*((giving, lacking) if linked else (lacking, giving)))
-        return self._unless(confidence, decided=self._is_decided(first, second))
+        return by_votes(*((giving, lacking) if linked else (lacking, giving)))
 
     def _is_decided(self, first: Span, second: Span) -> bool:
         decisions = self.instance.decisions
-        return (
+        return bool(decisions) and (
             decisions.joins(first, second)
             or decisions.separates(first, second)
             or any(span in decisions.alone or decisions.rules_out(span) for span in (first, second))

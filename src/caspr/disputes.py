@@ -53,7 +53,7 @@ from caspr.task.instance import Instance, Nesting
 from caspr.task.limits import Limits
 from caspr.task.own_rules import Consequence, Effect
 from caspr.task.solution import Status
-from caspr.task.votes import Evidence, Signature
+from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Span, nested_pairs
 from caspr.text.findings import shorten, times
 
@@ -183,15 +183,17 @@ def disputes_about(result: Result, links: Iterable[DisputedLinks]) -> list[Dispu
 
 def _disputed(grouping: _Grouping) -> Iterator[DisputedLinks]:
     """Yield the links between every two groups, those of nested mentions apart, where they are disputed."""
-    nested = _nested(grouping)
+    nested, votes = _nested(grouping), grouping.result.instance.votes
+    kinds = [votes.signature(group[0]) for group in grouping.groups]
     for low, high in grouping.neighbours():
         first, second = grouping.groups[low], grouping.groups[high]
         count = len(first) * (len(first) - 1) // 2 if low == high else len(first) * len(second)
-        pairs = nested.get((low, high), [])
+        pairs, evidence = nested.get((low, high), []), meet(kinds[low], kinds[high])
         if count > len(pairs):
-            yield from _if_disputed(grouping, first, () if low == high else second, count - len(pairs))
+            rest = first, () if low == high else second, count - len(pairs)
+            yield from _if_disputed(grouping, *rest, evidence)
         for outer, inner in pairs:
-            yield from _if_disputed(grouping, (outer,), (inner,), 1)
+            yield from _if_disputed(grouping, (outer,), (inner,), 1, evidence)
 
 
 def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]]]:
@@ -207,11 +209,10 @@ def _nested(grouping: _Grouping) -> dict[tuple[int, int], list[tuple[Span, Span]
 
 
 def _if_disputed(
-    grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], number: int
+    grouping: _Grouping, first: tuple[Span, ...], second: tuple[Span, ...], number: int, evidence: Evidence
 ) -> Iterator[DisputedLinks]:
-    """Yield some links, unless the result is what all annotators say."""
+    """Yield some links with the same votes, unless the result is what all annotators say."""
     a, b = (first[0], second[0]) if second else first[:2]
-    evidence = grouping.result.instance.votes.evidence(a, b)
     home = grouping.homes[0]
     linked = a in home and home[a] == home.get(b)
     if evidence.givers != (evidence.viewers if linked else 0):

@@ -275,9 +275,9 @@ def reset_peak() -> None:
 def peak_megabytes() -> float:
     """Return the most memory that this process held since the last reset, or since its start."""
     try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
-    except (OSError, StopIteration):
+        _, _, peak = Path("/proc/self/status").read_bytes().partition(b"VmHWM:")
+        return int(peak.split(maxsplit=1)[0]) / 1024
+    except (OSError, IndexError):
         held = _process(os.getpid()).memory_info()
         return _peak_of("RUSAGE_SELF") or getattr(held, "peak_wset", held.rss) / _MEGABYTE
 

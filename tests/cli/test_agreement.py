@@ -46,7 +46,7 @@ def test_only_annotators_who_saw_a_mention_count(caspr: Caller, tmp_path: Path) 
     for coverage in (table, "marks"):
         outcome = caspr("agreement", *files, "--coverage", coverage, "--json")
         values = json.loads(outcome.out)
-        assert ("1 row without use" in outcome.err) is (coverage == table)
+        assert ("1 row not used" in outcome.err) is (coverage == table)
         assert values["mentions"] == [
             {"marked_by": 1, "of": 1, "mentions": 4},
             {"marked_by": 2, "of": 2, "mentions": 2},
@@ -186,7 +186,7 @@ def test_who_marked_nothing_and_copies_are_said_beside_the_numbers(caspr: Caller
     ]
     outcome = caspr("agreement", *files)
     assert outcome.code == 0
-    assert "warning: dora: marked no mentions, and counts all the same: leave the file out" in outcome.err
+    assert "warning: dora: marked no mentions: a vote against every link; leave the file out" in outcome.err
     assert "anna and anna (1) are identical" in outcome.err
     assert "--strict: 2 warnings" in caspr("agreement", *files, "--strict").err
     assert "dora" not in caspr("agreement", *files[:2]).err

@@ -96,6 +96,7 @@ def test_every_command_has_help(caspr: Caller, command: str) -> None:
     outcome = caspr(command, "--help")
     assert outcome.code == 0
     assert "Usage: caspr" in outcome.out
+    assert not re.search(r"\bx[<>]=?|<=?x\b", outcome.out), "ranges are for who leaves them"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

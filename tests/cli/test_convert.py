@@ -98,7 +98,7 @@ def test_losses_are_said(caspr: Caller, tmp_path: Path) -> None:
 
 def test_into_a_template(caspr: Caller, tmp_path: Path) -> None:
     [anna, ben, _] = converted(caspr, SONG, tmp_path, "gate")
-    marked = anna.read_text(encoding="utf-8").replace("<GateDocument>", "<GateDocument>\n<!-- Anna -->")
+    marked = anna.read_text(encoding="utf-8").replace("<TextWithNodes>", "<!-- Anna -->\n<TextWithNodes>")
     anna.write_text(marked, encoding="utf-8")
     out = tmp_path / "out.gate"
     assert caspr("convert", ben, out, "--template", anna).code == 0

@@ -298,4 +298,4 @@ def test_the_annotators_of_such_a_file_by_name_and_by_file(caspr: Caller, tmp_pa
     assert "proven optimal, cost 8" in beside.err
     assert '"annotators": ["in1", "in2", "in3", "in4"]' in (tmp_path / "new.conll").read_text()
     assert "there is no such file" in caspr("redo", path, *files, "--annotators", "in5.conll").err
-    assert "expected a name for each" in caspr("redo", path, "--annotators", "a,a").err
+    assert "give each annotator a name" in caspr("redo", path, "--annotators", "a,a").err

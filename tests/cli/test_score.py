@@ -111,7 +111,7 @@ def test_refusals(caspr: Caller, tmp_path: Path) -> None:
     assert "No space left" in caspr.fails("score", SONG[0], SONG[1], "--json", "/dev/full")
     assert caspr("score", SONG[0]).code == 2
     other = make(tmp_path / "other", "(1)", "(1)")
-    assert "the key has song, the response d; " in caspr.fails("score", SONG[0], other)
+    assert "the key has song, the response d. " in caspr.fails("score", SONG[0], other)
 
 
 def test_one_document_on_each_side_needs_no_name(caspr: Caller, tmp_path: Path) -> None:

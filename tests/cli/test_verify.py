@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from caspr.adjudication import adjudicate_document
+from caspr.engines.asp import pipes
 from caspr.formats import read_all
 from caspr.proof.prove import prove_results
 from caspr.task.decisions import Decisions, Statement, StatementKind
+from caspr.task.limits import Limits
 from caspr.task.settings import Settings
 from caspr.text.document import Chain
 from tests.cli.caller import PAPER, SONG, Caller
@@ -59,6 +61,23 @@ def test_certificates_of_review_files(caspr: Caller, tmp_path: Path) -> None:
     changed["documents"][0]["decisions"] = {"chains": {}, "closed": []}
     proof.write_text(json.dumps(changed))
     caspr.fails("verify", proof, review)
+
+
+def test_rules_are_run_again_so_that_ctrl_c_ends_them(
+    caspr: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules, proof = tmp_path / "ours.lp", tmp_path / "proof.json"
+    rules.write_text('forbid_mention(M) :- text(M,"5").')
+    caspr("adjudicate", *PAPER, "-o", tmp_path / "gold.conll", "--rules", rules, "--certificate", proof)
+    ran: list[Limits] = []
+
+    def run_pipe(commands: Any, program: str, limits: Limits, **more: Any) -> Any:
+        ran.append(limits)
+        return pipes.run_pipe(commands, program, limits, **more)
+
+    monkeypatch.setattr("caspr.engines.asp.grounding.run_pipe", run_pipe)
+    assert "1 of 1 certificates verified" in caspr("verify", proof, *PAPER).out
+    assert [limits.interruptible for limits in ran] == [True]
 
 
 def test_no_proof_no_certificate(caspr: Caller, tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_strict_writes_nothing_on_warnings(caspr: Caller, tmp_path: Path, quiet:
     words = ["weigh", TALES, "--coverage", table, "-o", tmp_path / "w.csv", *(["-q"] if quiet else [])]
     outcome = caspr(*words, "--strict")
     assert outcome.code == 2
-    assert "document 'mueller', there are 'market', 'miller', 'storm'" in outcome.err
+    assert "document 'mueller'; known here: 'market', 'miller', 'storm'" in outcome.err
     assert not (tmp_path / "w.csv").exists()
     outcome = caspr(*words)
     assert (outcome.code, outcome.out == "", outcome.err == "") == (0, quiet, quiet)

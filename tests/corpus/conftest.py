@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.caller import Caller
+from tests.corpus.here import without_workers
+
+__all__ = ["without_workers"]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from caspr.corpus.plan import Plan
 from tests.cli.caller import PAPER, Caller
 from tests.corpus.corpora import document_text, golds, write_corpus
 
+pytestmark = pytest.mark.usefixtures("without_workers")
 BRUTE = ("--engine", "brute")
 NAMES = ["a", "b", "c", "news/d"]
 
@@ -56,7 +57,7 @@ def test_unclear_and_wrong_layouts_are_refused(caspr: Caller, tmp_path: Path) ->
     corpus = write_corpus(tmp_path / "in", ["a", "b"], annotators=("ann",))
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "there are no documents in it" in caspr.fails(
+    assert "there are no documents in the layout" in caspr.fails(
         "corpus", empty, "-o", tmp_path / "x", "--by", "document"
     )
     assert "say --by document" in caspr.fails("corpus", corpus, "-o", tmp_path / "out")

@@ -15,6 +15,7 @@ from caspr.formats.folders import walk
 from tests.cli.caller import Caller
 from tests.corpus.corpora import golds, write_corpus, write_project
 
+pytestmark = pytest.mark.usefixtures("without_workers")
 BRUTE = ("--engine", "brute", "--processes", "1")
 GOOD = ["a", "b", "c"]
 

@@ -16,7 +16,7 @@ from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.objectives import OBJECTIVES, Coefficients
 from caspr.task.pricing import price, violations
-from caspr.task.solution import Status, canonical
+from caspr.task.solution import Partition, Status, canonical
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.engines.native.random_instances import random_instance
 from tests.sweeps import some
@@ -142,13 +142,40 @@ def test_the_best_annotator_is_tried_first_whatever_weighs() -> None:
         annotation("b", [1, 3], [2, 4]),
         annotation("c", [1, 2], [3, 4]),
     )
-    assert module._ranked(Instance(given), [])[0] == 0
+    assert tried_first(Instance(given)) == ["1-2", "3-4"]
     heavy = Coefficients((1, 9, 1), (1, 9, 1), None)
-    assert module._ranked(Instance(given, weights=heavy), [])[0] == 1
+    assert tried_first(Instance(given, weights=heavy)) == ["1-3", "2-4"]
+
+
+def tried_first(instance: Instance) -> list[str]:
+    """Return the chains that are tried first."""
+    first = module._candidates(instance)[0]
+    return ["-".join(str(mention.start) for mention in chain) for chain in first]
 
 
 def test_the_majority_is_tried_first_unless_an_annotator_seems_better() -> None:
     given = annotation("a", [1, 2, 3]), annotation("b", [1, 2]), annotation("c", [1, 2, 3])
     instance = Instance(given, OBJECTIVES["u"])
-    assert module._ranked(instance, list(module._majority(instance)))[0] == 3
-    assert module._ranked(instance, [(Span(1, 1), Span(2, 2))])[0] == 0
+    *annotators, majority = module._estimated(instance, list(module._majority(instance)))
+    assert majority == max(annotators)
+    *annotators, worse = module._estimated(instance, [(Span(1, 1), Span(2, 2))])
+    assert worse < max(annotators)
+
+
+def test_once_time_is_up_a_second_answer_is_tried_only_if_it_may_be_the_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[Partition] = []
+
+    def linked_cost(instance: Instance, partition: Partition) -> int:
+        tried.append(partition)
+        return 1
+
+    monkeypatch.setattr(module, "linked_cost", linked_cost)
+    sure = annotation("a", [1, 2, 3, 4, 5]), annotation("b", [1, 2, 3, 4, 5]), annotation("c", [7, 8])
+    priced_baseline(Instance(sure, OBJECTIVES["u"]), 0)
+    assert len(tried) == 1
+    alike = [annotation(str(n), [1, 2], [3, 4]) for n in range(2)]
+    alike += [annotation(str(n), [1, 3], [2, 4]) for n in (2, 3)]
+    priced_baseline(Instance(tuple(alike), OBJECTIVES["u"]), 0)
+    assert len(tried) == 3

@@ -73,6 +73,7 @@ def test_several_documents_go_by_their_numbers(
     assert outcome.code == 0, outcome.err
 
 
+@pytest.mark.usefixtures("without_workers")
 @every
 def test_a_corpus_goes_by_numbers(suffix: str, made: Made, tmp_path: Path, caspr: Caller) -> None:
     for who in ("anna", "ben"):

@@ -186,9 +186,16 @@ def corpus_of(rates: Sequence[tuple[float, float]], seed: int, documents: int = 
 def test_uneven_annotators_get_weights_and_equal_ones_seldom_do() -> None:
     good, bad = (0.9, 0.98), (0.5, 0.9)
     for seed in range(5):
-        assert weights_for(corpus_of([good, good, bad], seed)).reliability is not None
+        assert weights_for(corpus_of([good, good, good, bad], seed)).reliability is not None
     used = [weights_for(corpus_of([good] * 3, seed)).reliability is not None for seed in range(20)]
     assert sum(used) <= 2
+
+
+def test_weights_that_never_overrule_two_of_three_are_not_used() -> None:
+    good, bad = (0.9, 0.98), (0.5, 0.9)
+    advice = weights_for(corpus_of([good, good, bad], 1))
+    assert advice == WeightsAdvice(None, "learned weights would decide next to no link otherwise")
+    assert weights_for(corpus_of([(0.95, 0.99), bad, bad], 1)).reliability is not None
 
 
 def copied(document: Patterns, whose: str, noise: float, rng: random.Random) -> Patterns:

@@ -271,7 +271,7 @@ def test_documents_are_pooled_by_adding() -> None:
     assert scores.counts["mentions"].precision.values() == [4, 4]
     assert [title for title, _ in scores.documents] == ["one", "two", "lost"]
     assert [finding.code for finding in scores.findings] == ["missing-response", "missing-key"]
-    with pytest.raises(InputError, match="no document that both sides have"):
+    with pytest.raises(InputError, match="no document in common"):
         score(key[:1], response[:1])
 
 

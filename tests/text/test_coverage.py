@@ -64,9 +64,9 @@ def test_rows_without_use_are_reported() -> None:
     table = read_coverage("anna,scene 1,1,40\nana,scene 1,41,60\nanna,szene 1,3,4\n", "c.csv")
     [found] = table.unknown(["scene 1"], ["anna", "ben"])
     assert (found.code, found.count, found.where) == ("unused-coverage", 2, "c.csv:2")
-    assert "annotator 'ana', there are 'anna', 'ben'" in found.message
+    assert "annotator 'ana'; known here: 'anna', 'ben'" in found.message
     [found] = table.unknown(["scene 1"], ["anna", "ana"])
-    assert "document 'szene 1', there are 'scene 1'" in found.message
+    assert "document 'szene 1'; known here: 'scene 1'" in found.message
 
 
 @pytest.mark.parametrize(

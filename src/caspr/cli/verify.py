@@ -15,6 +15,7 @@ from caspr.formats.containers.json import parse_value
 from caspr.proof.certificate import Verified, one_line, verify_documents
 from caspr.storage import read_bytes, read_text
 from caspr.task.decisions import Decisions
+from caspr.task.limits import Limits
 from caspr.task.settings import in_words
 from caspr.text.document import Annotation
 from caspr.text.findings import printable, times
@@ -62,7 +63,7 @@ def _refuse_forged_rules(result: Verified) -> None:
     if result.settings.rules or result.instance.rules:
         from caspr.engines.asp.grounding import refuse_forged
 
-        refuse_forged(result.instance, result.settings.rules, result.chains)
+        refuse_forged(result.instance, result.settings.rules, result.chains, Limits(interruptible=True))
 
 
 def _proofs(certificate: Path) -> list[Path]:

@@ -149,9 +149,7 @@ class Plan:
         self._database.execute("CREATE INDEX by_document ON source (document, annotator, path)")
         self.documents: int = self._one("SELECT count(DISTINCT document) FROM source")
         if not self.documents:
-            raise InputError(
-                f"{inputs[0]}: there are no documents in it, as a corpus laid out by {self.by} has them"
-            )
+            raise InputError(f"{inputs[0]}: there are no documents in the layout --by {self.by}")
         if self.by == "annotator":
             self.annotators = self._one("SELECT count(DISTINCT annotator) FROM source")
 

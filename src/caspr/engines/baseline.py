@@ -10,12 +10,14 @@ the majority    every mention is linked with those just before it in annotators'
 the annotators  an estimate says whose chains to try first, theirs or the majority's. If every pair is used
                 or omitted, what chains save is a sum over all annotators: for each, how many pairs the two
                 have in common. It follows from how many mentions each chain of one has in each of the other.
+                Where time is up, one answer is enough if a sample of pairs says that it is clearly the best.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations_with_replacement
 from math import comb, inf
+from random import Random
 from time import monotonic
 
 from caspr.task.contradictions import arrangement
@@ -23,20 +25,25 @@ from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.pricing import ListedPairs, chain_faults, listed_pairs, price, price_chain, violations
 from caspr.task.solution import Partition, canonical
-from caspr.task.votes import Evidence, Signature, meet
+from caspr.task.votes import Evidence, Signature
 from caspr.text.document import Span
 from caspr.text.grouping import Groups
 
-SAMPLE = 4_000
-"""On how many mentions annotators are compared."""
+COMPARED = 500_000
+"""How many chains of two annotators are compared, one mention after the other, to estimate whose are best."""
 ENOUGH = 2
 """How many answers are tried whatever the time: as a rule those of the majority and the best annotator."""
+CLEARLY, PAIRS = 1.1, 2_000
+"""Once time is up, the first is enough if its chains save this many times what the next ones do.
+
+That is judged by so many pairs of each, chosen at random.
+"""
 FALLBACK = (
     "nothing better was found than the chains of one annotator, or of the majority, made to fit rules and "
     "decisions"
 )
 """The warning when the baseline is the result."""
-Chains = Iterable[tuple[Span, ...]]
+Chains = Sequence[tuple[Span, ...]]
 
 
 def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
@@ -57,8 +64,10 @@ def priced_baseline(instance: Instance, seconds: float = inf) -> tuple[Partition
     enforced = [list(chain) for chain in arranged if len(chain) > 1]
     legal: dict[Partition, int] = {}
     cost_of = linked_cost if _adds_up(instance) else legal_cost
-    for chains in _candidates(instance):
-        if len(legal) >= ENOUGH and monotonic() > deadline:
+    candidates = _candidates(instance)
+    for chains in candidates:
+        late = bool(legal) and monotonic() > deadline
+        if late and (len(legal) >= ENOUGH or _is_clear(instance, candidates[0], chains)):
             break
         answer = _fit(instance, enforced, chains)
         cost = None if answer in legal else cost_of(instance, answer)
@@ -117,24 +126,43 @@ def _linked(signature: Signature, held: Mapping[tuple[int, int], int]) -> int:
     return linked
 
 
-def _candidates(instance: Instance) -> Iterator[Chains]:
-    """Yield chains to try, those first that are probably the best."""
+def _is_clear(instance: Instance, first: Chains, second: Chains) -> bool:
+    """Return whether some chains save clearly more than others, by a sample of their pairs."""
+    return _saved_by_some(instance, first) > CLEARLY * _saved_by_some(instance, second)
+
+
+def _saved_by_some(instance: Instance, chains: Chains) -> float:
+    """Estimate what the pairs of chains save; those that are forbidden save nothing."""
+    random, pairs = Random(1), [comb(len(chain), 2) for chain in chains]
+    prices = (
+        instance.price(*random.sample(chain, 2))
+        for chain in random.choices(chains, pairs, k=PAIRS if any(pairs) else 0)
+    )
+    return sum(price.gain for price in prices if price.allowed) / PAIRS * sum(pairs)
+
+
+def _candidates(instance: Instance) -> list[Chains]:
+    """Return chains to try, those first that probably save most."""
     majority = list(_majority(instance))
-    own = ([chain.mentions for chain in annotation.chains] for annotation in instance.annotations)
-    chains = [*own, majority]
-    yield from (chains[number] for number in _ranked(instance, majority))
-    yield ()
+    chains: list[Chains] = [[chain.mentions for chain in one.chains] for one in instance.annotations]
+    saved = _estimated(instance, majority)
+    # Of equal ones the majority comes first.
+    numbers = sorted(range(len(saved)), key=lambda number: (-saved[number], number < len(chains), number))
+    chains.append(majority)
+    return [*(chains[number] for number in numbers), ()]
 
 
-def _majority(instance: Instance) -> Chains:
+def _majority(instance: Instance) -> Iterable[tuple[Span, ...]]:
     """Return what the links of most annotators connect, without pairs that are forbidden."""
     signatures, last = instance.votes.signatures, dict[tuple[int, int], Span]()
     groups = Groups(signatures)
     for mention, signature in signatures.items():
-        for other in {last[chain] for chain in signature.chains if chain in last}:
-            if groups.first(other) != groups.first(mention):
-                evidence = meet(signature, signatures[other])
-                if 2 * evidence.k > evidence.n:
+        for other in set(map(last.get, signature.chains)):
+            if other is not None and groups.first(other) != groups.first(mention):
+                near = signatures[other]
+                # Who has both in two chains counts twice: this is no more than a guess.
+                agreeing = len(signature.chains & near.chains)
+                if 2 * agreeing > (signature.viewers & near.viewers).bit_count():
                     groups.join(other, mention)
         last.update(dict.fromkeys(signature.chains, mention))
     free = instance.prices.of(Evidence(0, instance.votes.everybody)).allowed
@@ -142,7 +170,7 @@ def _majority(instance: Instance) -> Chains:
         yield from [tuple(chain)] if free else _linked_chains(instance, chain)
 
 
-def _linked_chains(instance: Instance, mentions: list[Span]) -> Chains:
+def _linked_chains(instance: Instance, mentions: list[Span]) -> Iterable[tuple[Span, ...]]:
     """Divide mentions into chains in which every two are linked; sets of mentions are bits."""
     signatures = instance.votes.signatures
     left = sorted(mentions, key=lambda mention: (-len(signatures[mention].chains), mention))
@@ -160,20 +188,20 @@ def _linked_chains(instance: Instance, mentions: list[Span]) -> Chains:
         left = [mention for number, mention in enumerate(left) if not kept >> number & 1]
 
 
-def _ranked(instance: Instance, majority: Sequence[tuple[Span, ...]]) -> list[int]:
-    """Number the annotators, and the majority after them, those first that save most by an estimate."""
+def _estimated(instance: Instance, majority: Sequence[tuple[Span, ...]]) -> list[int]:
+    """Return what the chains of each annotator save, and last those of the majority, on some mentions."""
+    voters, costs = range(len(instance.annotations)), instance.coefficients
+    numbers = range(instance.votes.annotators + 1)
     mentions = list(instance.votes.signatures.items())
-    sample = mentions[:: -(-len(mentions) // SAMPLE) or 1]
-    chains = [[-1] * len(sample) for _ in range(instance.votes.annotators)]
+    sample = mentions[:: -(-len(mentions) * len(numbers) ** 2 // (2 * COMPARED)) or 1]
+    chains = [[-1] * len(sample) for _ in numbers]
     for place, (_, signature) in enumerate(sample):
         for annotator, chain in signature.chains:
             chains[annotator][place] = chain
     home = {mention: number for number, chain in enumerate(majority) for mention in chain}
-    voters = range(len(instance.annotations))
     chains = [*chains[: len(voters)], [home.get(mention, -1) for mention, _ in sample]]
-    costs, numbers = instance.coefficients, range(len(chains))
     saved = [0] * len(chains)
-    for one, other in combinations_with_replacement(numbers, 2):
+    for one, other in combinations_with_replacement(range(len(chains)), 2):
         shared = Counter(zip(chains[one], chains[other], strict=True))
         common = sum(n * (n - 1) // 2 for (a, b), n in shared.items() if a >= 0 and b >= 0)
         if other in voters:
@@ -182,7 +210,7 @@ def _ranked(instance: Instance, majority: Sequence[tuple[Span, ...]]) -> list[in
             saved[other] += common * (costs.omit[one] + costs.use[one])
         if one == other:
             saved[one] -= common * sum(costs.use)
-    return sorted(numbers, key=lambda number: (-saved[number], number in voters, number))
+    return saved
 
 
 def _fit(instance: Instance, enforced: list[list[Span]], chains: Chains) -> Partition:

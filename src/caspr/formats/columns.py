@@ -324,7 +324,10 @@ def word_column(columns: Sequence[Sequence[str]]) -> int:
 
 def _is_numbers(cells: Sequence[str]) -> bool:
     """Return whether a column consists of whole numbers."""
-    return "" not in cells and "".join(cells).isdecimal() if cells else True
+    if not cells:
+        return True
+    # Most columns show by their first cell that they hold something else.
+    return cells[0].isdecimal() and "" not in cells and "".join(cells).isdecimal()
 
 
 def _is_label(cells: Sequence[str]) -> bool:

@@ -63,7 +63,7 @@ from caspr.formats.text_layer import (
     whole_words,
     widened,
 )
-from caspr.text.document import Annotation, Chain, Document, LentRow, Mark, Span, TreeRow, Unit
+from caspr.text.document import Annotation, Chain, Document, LentRow, Mark, Span, Unit
 from caspr.text.findings import Finding, note, times, warning
 from caspr.text.trees import head_of
 
@@ -106,11 +106,6 @@ class CorefudLayout:
     def line(self, token: int) -> str:
         """Return the row of a token."""
         return self.lines[self.rows[token - 1]]
-
-    def row(self, token: int) -> TreeRow:
-        """Return what the trees say of a token."""
-        columns = self.line(token).split("\t")
-        return TreeRow(columns[0], columns[6], columns[7], columns[8])
 
     def speaker(self, token: int) -> str:
         """Return the speaker that the comments of a token's sentence name."""

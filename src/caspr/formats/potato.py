@@ -437,7 +437,7 @@ def _shown_text(
         return counted, []
     message = (
         "a text with signs such as 🐻, which older versions of Potato count as two characters: counted as "
-        "one; look at mentions after them"
+        "one; check the mentions after them"
     )
     return counted, [warning("unsure-places", message, where=f", {id}")]
 

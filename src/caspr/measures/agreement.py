@@ -53,7 +53,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product, repeat
 from typing import NamedTuple
 
 from caspr.measures.matching import add_fractions, count_pairs
@@ -253,7 +253,7 @@ def tally_all(
 
 def viewers(annotations: Sequence[Annotation], coverage: Coverage | None) -> dict[Span, frozenset[int]]:
     """Return who saw each mention that anybody marked, by position; who marked it saw it."""
-    spans = {span for annotation in annotations for span in annotation.mentions}
+    spans = frozenset[Span]().union(*(annotation.mentions for annotation in annotations))
     if not coverage:
         return dict.fromkeys(spans, frozenset(range(len(annotations))))
     names = [annotation.annotator for annotation in annotations]
@@ -352,8 +352,8 @@ class _Table:
         who = {span: viewers for span, viewers in valued.items() if len(viewers) > 1}
         number = {viewers: position for position, viewers in enumerate(dict.fromkeys(who.values()))}
         sets = [_Sets.of(annotation) for annotation in annotations]
-        columns = [[own.at.get(span, _UNMARKED) for span in who] for own in sets]
-        kinds, viewers = list(number), [number[seeing] for seeing in who.values()]
+        columns = [list(map(own.at.get, who, repeat(_UNMARKED))) for own in sets]
+        kinds, viewers = list(number), list(map(number.__getitem__, who.values()))
         for annotator, column in enumerate(columns):
             if not all(annotator in seeing for seeing in kinds):
                 columns[annotator] = [

@@ -20,13 +20,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.measures.agreement import ALPHAS, Conventions, Tally, tally, tally_all
 from caspr.measures.matching import singletons_count
 from caspr.measures.scores import SCORES, Scores, score
-from caspr.measures.typology import DisagreementCounts, Typology, classify, count_all
+from caspr.measures.typology import DisagreementCounts, HomesOf, Typology, classify, count_all, homes_of
 from caspr.notebook_methods import above
 from caspr.result import Result
 from caspr.text.coverage import Coverage
@@ -142,6 +142,7 @@ def compare(
     )
     seen = coverages or [None] * len(documents)
     whole = tally_all(documents, conventions, seen)
+    homes = cache(homes_of)
     pairs = {
         (first, second): _covered(documents, seen, (first, second))
         for row, first in enumerate(names)
@@ -154,8 +155,8 @@ def compare(
         matrices=_score_matrices(names, documents, singletons, seen)
         | _alpha_matrices(names, pairs, conventions),
         without={name: _without(name, documents, conventions, seen) for name in names},
-        typologies=tuple(_typologies(documents, singletons, seen)),
-        pairs=_pair_counts(pairs, singletons),
+        typologies=tuple(_typologies(documents, singletons, seen, homes)),
+        pairs=_pair_counts(pairs, singletons, homes),
         singletons=singletons,
     )
 
@@ -213,7 +214,8 @@ def _rates(scores: Scores) -> dict[str, Rates]:
 
 def deviations(results: Sequence[Result]) -> Mapping[str, DisagreementCounts]:
     """Count the mentions in which each annotator departs from the gold standard, as that one sees them."""
-    return {name: _counted(pairs, None).reversed() for name, pairs in _with_gold(results).items()}
+    homes = cache(homes_of)
+    return {name: _counted(pairs, None, homes).reversed() for name, pairs in _with_gold(results).items()}
 
 
 def _covered(
@@ -303,13 +305,16 @@ def in_first_chain(annotation: Annotation) -> Annotation:
     )
 
 
-def _counted(pairs: Sequence[CoveredPair], singletons: bool | None) -> DisagreementCounts:
-    coverages = [pair.coverage for pair in pairs]
-    return count_all([pair.annotations for pair in pairs], singletons=singletons, coverages=coverages)
+def _counted(pairs: Sequence[CoveredPair], singletons: bool | None, homes: HomesOf) -> DisagreementCounts:
+    documents, coverages = [pair.annotations for pair in pairs], [pair.coverage for pair in pairs]
+    return count_all(documents, singletons=singletons, coverages=coverages, homes_of=homes)
 
 
 def _typologies(
-    documents: Sequence[Sequence[Annotation]], singletons: bool | None, seen: Sequence[Coverage | None]
+    documents: Sequence[Sequence[Annotation]],
+    singletons: bool | None,
+    seen: Sequence[Coverage | None],
+    homes: HomesOf,
 ) -> Iterator[tuple[Document, Typology]]:
     sides: dict[str, list[Annotation]] = {}
     for annotations in documents:
@@ -317,15 +322,16 @@ def _typologies(
             sides.setdefault(annotation.annotator, []).append(annotation)
     alone = singletons_count(sides.values(), singletons)
     for annotations, coverage in zip(documents, seen, strict=True):
-        yield annotations[0].document, classify(annotations, singletons=alone, coverage=coverage)
+        typology = classify(annotations, singletons=alone, coverage=coverage, homes_of=homes)
+        yield annotations[0].document, typology
 
 
 def _pair_counts(
-    pairs: dict[tuple[str, str], list[CoveredPair]], singletons: bool | None
+    pairs: dict[tuple[str, str], list[CoveredPair]], singletons: bool | None, homes: HomesOf
 ) -> dict[tuple[str, str], DisagreementCounts]:
     by_pair = {}
     for (first, second), documents in pairs.items():
-        counts = _counted(documents, singletons)
+        counts = _counted(documents, singletons, homes)
         by_pair[first, second], by_pair[second, first] = counts, counts.reversed()
     return by_pair
 

@@ -103,6 +103,9 @@ def _as_given(annotation: Annotation) -> list[tuple[Span, ...]]:
 
 def _without_repetitions(chains: Iterable[tuple[Span, ...]], known: set[Span]) -> Chains:
     """Keep the first of every span that is in the key, and all others."""
+    chains = tuple(chains)
+    if len(set().union(*chains)) == sum(map(len, chains)):
+        return tuple(filter(None, chains))
     seen: set[Span] = set()
     kept = []
     for chain in chains:

@@ -510,9 +510,8 @@ def score(
     if not right.keys() & answer.keys():
         names = [", ".join(side[name].document.title for name in side)[:100] for side in (right, answer)]
         raise InputError(
-            "found no document that both sides have, expected the same document names: the key has "
-            f"{names[0]}, the response {names[1]}; a document that is not named in its file has the name of "
-            "the file"
+            f"key and response have no document in common: the key has {names[0]}, the response {names[1]}. "
+            "Documents are matched by name; one that is not named in its file is called after the file"
         )
     alone = singletons_count((right.values(), answer.values()), singletons)
     pairs = [(annotation, answer.get(name)) for name, annotation in right.items()]
@@ -530,8 +529,8 @@ def _uses_trees(pairs: Sequence[tuple[Annotation, Annotation | None]], match: st
     without = next((key for key, response in pairs if not has_trees(key, response)), None)
     if match in ("head", "partial") and without is not None:
         raise InputError(
-            f"found no dependency trees in document '{without.document.title}', expected CorefUD files on "
-            f"both sides: matching by {match} needs heads of mentions"
+            f"document '{without.document.title}' has no dependency trees: matching by {match} needs CorefUD "
+            "files on both sides, in which mentions have heads"
         )
     return match != "overlap" and without is None
 

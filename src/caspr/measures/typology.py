@@ -66,11 +66,11 @@ This finds more than variants: for counting, *the man* and *the man who sold the
 whose boundary there is disagreement; for merging, that is too bold.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 
 from caspr.measures.matching import map_one_to_one, singletons_count
@@ -98,6 +98,11 @@ class Homes:
         return span in self.singles
 
     @cached_property
+    def linked(self) -> Mapping[Span, int]:
+        """The entity of each mention that is with others."""
+        return {span: number for span, number in self.entity.items() if span not in self.singles}
+
+    @cached_property
     def nested(self) -> tuple[tuple[Span, Span], ...]:
         """All pairs of mentions of which the first contains the second."""
         return tuple(nested_pairs(self.entity))
@@ -112,6 +117,10 @@ def homes_of(annotation: Annotation) -> Homes:
             entity.setdefault(span, number)
     singles = frozenset(span for span, number in entity.items() if len(chains[number]) == 1)
     return Homes(chains, entity, singles)
+
+
+HomesOf = Callable[[Annotation], Homes]
+"""Returns the entity of each mention; a cache where annotations are compared with several others."""
 
 
 def match_entities(votes: Iterable[tuple[int, int]]) -> dict[int, int]:
@@ -141,17 +150,18 @@ def align_mentions(homes: Sequence[Homes]) -> list[Row]:
             first.extend(second)
             group.update(dict.fromkeys(second, first))
     rows = {id(spans): spans for spans in group.values()}.values()
-    aligned = (_row(spans, markers, len(homes)) for spans in rows)
-    return sorted(aligned, key=lambda row: sorted(span for span in row if span is not None))
+    return [_row(spans, markers, len(homes)) for spans in sorted(rows, key=min)]
 
 
 def _markers(homes: Sequence[Homes]) -> dict[Span, frozenset[int]]:
     """Return who marked each span."""
-    markers: dict[Span, set[int]] = defaultdict(set)
+    nobody: frozenset[int] = frozenset()
+    markers: dict[Span, frozenset[int]] = {}
     for number, home in enumerate(homes):
+        with_this = cache(frozenset([number]).union)
         for span in home.entity:
-            markers[span].add(number)
-    return {span: frozenset(markers[span]) for span in sorted(markers)}
+            markers[span] = with_this(markers.get(span, nobody))
+    return dict(sorted(markers.items()))
 
 
 def _row(spans: Iterable[Span], markers: Mapping[Span, frozenset[int]], annotators: int) -> Row:
@@ -224,9 +234,8 @@ class _Known:
 
 
 def _shared(first: Homes, second: Homes) -> Iterator[tuple[int, int]]:
-    for span, entity in first.entity.items():
-        if span in second.entity and not first.alone(span) and not second.alone(span):
-            yield entity, second.entity[span]
+    both = first.linked.keys() & second.linked.keys()
+    return zip(map(first.linked.__getitem__, both), map(second.linked.__getitem__, both), strict=True)
 
 
 class DisagreementKind(StrEnum):
@@ -335,7 +344,11 @@ class Typology:
 
 
 def classify(
-    annotations: Sequence[Annotation], *, singletons: bool | None = None, coverage: Coverage | None = None
+    annotations: Sequence[Annotation],
+    *,
+    singletons: bool | None = None,
+    coverage: Coverage | None = None,
+    homes_of: HomesOf = homes_of,
 ) -> Typology:
     """Classify every mention about which some annotators of one document disagree.
 
@@ -390,13 +403,14 @@ def count_all(
     *,
     singletons: bool | None = None,
     coverages: Iterable[Coverage | None] | None = None,
+    homes_of: HomesOf = homes_of,
 ) -> DisagreementCounts:
     """Count the disputed mentions of several documents by kind; all have the same annotators."""
     documents = list(documents)
     alone = singletons_count(zip(*documents, strict=True), singletons)
     seen = [None] * len(documents) if coverages is None else coverages
     counts = (
-        classify(annotations, singletons=alone, coverage=coverage).counts
+        classify(annotations, singletons=alone, coverage=coverage, homes_of=homes_of).counts
         for annotations, coverage in zip(documents, seen, strict=True)
     )
     return sum(counts, DisagreementCounts())
@@ -475,11 +489,12 @@ class _Pair:
         return DisagreementKind.NESTED if span in self._nested[side] else DisagreementKind.MENTION
 
     def _both_linked(self) -> Iterable[tuple[int, int]]:
-        first, second = self._homes
-        for span, twin in self._rows:
-            if span is None or twin is None or span in first.singles or twin in second.singles:
-                continue
-            yield first.entity[span], second.entity[twin]
+        first, second = (homes.linked for homes in self._homes)
+        return [
+            (first[span], second[twin])
+            for span, twin in self._rows
+            if span is not None and twin is not None and span in first and twin in second
+        ]
 
     def _nesting(self, side: int) -> set[Span]:
         """Return the spans of one annotator inside or around a mention that both marked."""

@@ -156,8 +156,10 @@ def companion(disagreement: Disagreement, number: int) -> Span:
     own = disagreement.spans[number]
     assert own is not None
     others = [span for span in disagreement.entities[number] if span != own]
-    elsewhere = [entity for entity in disagreement.entities if len(entity) > 1]
-    telling = [span for span in others if not all(span in entity for entity in elsewhere)] or others
+    shared = frozenset.intersection(
+        *(frozenset(entity) for entity in disagreement.entities if len(entity) > 1)
+    )
+    telling = [span for span in others if span not in shared] or others
     return min(telling, key=lambda span: (span > own, abs(span.start - own.start), span))
 
 

@@ -176,8 +176,8 @@ class Solver:
         instance, findings = with_rules(instance, self.settings)
         if instance.rules.program:
             raise InputError(
-                "rules: found rules about the solution, expected rules about the input: the review page "
-                "solves after each click; use `caspr adjudicate` and `caspr redo`"
+                "rules: yours are about the solution, which the review page cannot respect after each click: "
+                "use `caspr adjudicate` and `caspr redo`"
             )
         return instance, findings
 
@@ -321,6 +321,7 @@ def _named(partition: Partition, decisions: Decisions, before: Snapshot) -> Iter
     """Give every chain an id: the enforced one, the one that most of its mentions had, or a new one."""
     enforced = {span: group.ids[0] for group in decisions.groups if group.ids for span in group.mentions}
     old = {chain.mentions: chain for chain in before.chains}
+    taken = set(enforced.values())
     names: dict[tuple[Span, ...], str] = {}
     claims = []
     for chain in partition:
@@ -328,9 +329,11 @@ def _named(partition: Partition, decisions: Decisions, before: Snapshot) -> Iter
         if ids:
             names[chain] = min(ids)
             continue
+        if chain in old and old[chain].id not in taken:
+            names[chain] = old[chain].id  # which no other chain can claim
+            continue
         had = Counter(before.chain_of[span] for span in chain if span in before.chain_of)
         claims += [(-number, chain, id) for id, number in had.items()]
-    taken = set(enforced.values())
     names |= match_one_to_one((chain, id) for _, chain, id in sorted(claims) if id not in taken)
     used = {*taken, *names.values(), *(chain.id for chain in before.chains)}
     fresh = (str(number) for number in count(1) if str(number) not in used)

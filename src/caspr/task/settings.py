@@ -133,7 +133,7 @@ class Settings:
         for factor in self.factors:
             if factor.annotator not in known:
                 raise InputError(
-                    f"weight: found annotator '{factor.annotator}', expected one of {', '.join(known)}"
+                    f"weight: there is no annotator '{factor.annotator}': choose among {', '.join(known)}"
                 )
 
     def for_document(self, annotations: Sequence[Annotation]) -> tuple["Settings", tuple[Finding, ...]]:
@@ -286,7 +286,7 @@ class SettingValues(TypedDict, total=False):
     """Settings by name; a name that is missing, or `None`, leaves the setting as it is."""
 
     preset: str | None
-    """Where to start from: `default` or `paper`; all other settings go before it."""
+    """Where to start from: `default`, `paper` or `systems`; all other settings go before it."""
     objective: str | Objective | None
     """What a solution costs: `v`, `va`, `u`, `ua`, or an objective with coefficients of its own."""
     omit_cost: int | None
@@ -435,7 +435,7 @@ def _rule_file(name: str | Path | RuleFile) -> RuleFile:
         text = resources.files(__package__).joinpath(f"rule_library/{name}.lp").read_text(encoding="utf-8")
         return RuleFile(f"{name}.lp", text)
     if not Path(name).exists() and Path(name).suffix != ".lp":
-        raise InputError(f"rules: found no file '{name}', expected one, or one of {', '.join(LIBRARY)}")
+        raise InputError(f"rules: there is no file '{name}'; CaspR comes with {', '.join(LIBRARY)}")
     return RuleFile(Path(name).name, read_text(Path(name)))
 
 

@@ -151,32 +151,37 @@ def count_votes(
 
     `seen` is what each annotator saw; the adjudicator sees everything.
     """
-    linked = [annotation.chains for annotation in annotations]
-    marked = [annotation.mentions for annotation in annotations]
+    marked = [annotation.all_chains for annotation in annotations]
     if forced is not None:
-        linked.append(tuple(forced))
-        marked.append(frozenset(span for chain in forced for span in chain.mentions))
+        marked.append(tuple(forced))
         seen = (*seen, None) if seen else ()
     homes: dict[Span, list[tuple[int, int]]] = defaultdict(list)
-    for annotator, chains in enumerate(linked):
+    alone: list[tuple[Span, int]] = []
+    for annotator, chains in enumerate(marked):
         for index, chain in enumerate(chains):
             if len(chain.mentions) > 1:
                 home = (annotator, index)
                 for mention in chain.mentions:
                     homes[mention].append(home)
+            else:
+                alone += [(mention, 1 << annotator) for mention in chain.mentions]
+    linked = {mention: tuple(homes[mention]) for mention in sorted(homes)}
     marks: dict[Span, int] = defaultdict(int)
-    for annotator, spans in enumerate(marked):
-        bit = 1 << annotator
-        for span in spans:
-            marks[span] |= bit
-    votes = Votes(len(linked), {}, dict(marks), tuple(map(count_links, linked)), tuple(seen))
+    for mention, own in linked.items():
+        markers = 0
+        for annotator, _ in own:
+            markers |= 1 << annotator
+        marks[mention] = markers
+    for mention, bit in alone:
+        marks[mention] |= bit
+    votes = Votes(len(marked), {}, dict(marks), tuple(map(count_links, marked)), tuple(seen))
     # Mentions of one kind share one object, so that comparing their signatures takes no time.
     kinds: dict[object, Signature] = {}
     signatures: dict[Span, Signature] = {}
-    for mention in sorted(homes):
+    for mention, own in linked.items():
         viewers = votes.viewers(mention)
-        kind = tuple(homes[mention]), viewers
+        kind = own, viewers
         if kind not in kinds:
-            kinds[kind] = Signature(frozenset(kind[0]), viewers)
+            kinds[kind] = Signature(frozenset(own), viewers)
         signatures[mention] = kinds[kind]
     return replace(votes, signatures=signatures)

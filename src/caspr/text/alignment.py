@@ -55,7 +55,7 @@ class _Grid:
 def align(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
     """Return the annotations over the same tokens, or raise `InputError` naming where the texts differ."""
     if len(annotations) < 2:
-        raise InputError(f"found {times(len(annotations), 'annotation')}, expected two or more")
+        raise InputError(f"{times(len(annotations), 'annotation')} of this document: it takes two or more")
     documents = [annotation.document for annotation in annotations]
     first, trees = documents[0], all(document.tree is not None for document in documents)
     solid = [without_empty_forms(document) for document in documents] if trees else documents
@@ -252,8 +252,8 @@ def _move(
         findings.append(note("words-cut", message, count=cut, where=annotation.annotator))
     if strays:
         message = (
-            f"{times(len(strays), 'empty node')} at another place than in the file of another annotator, "
-            "taken for the same by what they depend on"
+            f"{times(len(strays), 'empty node')} elsewhere than in another annotator's file, matched by what "
+            "they depend on"
         )
         findings.append(note("moved-zeros", message, count=len(strays), where=annotation.annotator))
     document = _recut(annotation.document, runs, grid, words, strays)

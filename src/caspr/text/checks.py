@@ -91,8 +91,8 @@ def refuse_nothing_marked(documents: Sequence[Sequence[Annotation]]) -> None:
         return
     names = (annotation.document.source or annotation.annotator for annotation in every[:5])
     raise InputError(
-        f"{', '.join(dict.fromkeys(names))}: found no chain of any annotator{_held(every)}, expected the "
-        "chains of at least one: choose what to read with --layer, --relation or --format"
+        f"{', '.join(dict.fromkeys(names))}: no annotator has any chains{_held(every)}; "
+        "choose what to read with --layer, --relation or --format"
     )
 
 
@@ -114,7 +114,7 @@ def _no_links(annotations: Sequence[Annotation]) -> Finding:
 def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
     where = annotation.annotator
     if not annotation.mentions:
-        message = "marked no mentions, and counts all the same: leave the file out if it was not annotated"
+        message = "marked no mentions: a vote against every link; leave the file out if it was not annotated"
         yield warning("empty-annotation", message, where=where)
     if sum(len(chain.mentions) for chain in annotation.all_chains) > len(annotation.mentions):
         holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))

@@ -137,7 +137,7 @@ class CoverageTable:
         known = first.document in titles
         what = f"annotator '{first.annotator}'" if known else f"document '{first.document}'"
         expected = ", ".join(f"'{name}'" for name in sorted(names if known else titles)[:5])
-        message = f"{times(len(lost), 'row')} without use: the first has {what}, there are {expected}"
+        message = f"{times(len(lost), 'row')} not used: the first is about {what}; known here: {expected}"
         return (warning("unused-coverage", message, count=len(lost), where=f"{self.source}:{first.line}"),)
 
 
@@ -176,9 +176,9 @@ def outside_coverage(annotations: Iterable[Annotation], coverage: Coverage) -> I
         outside = sorted(span for span in annotation.mentions if not coverage.sees(name, span))
         if outside:
             message = (
-                f"marked {times(len(outside), 'mention')} outside of what --coverage says (first at "
-                f"{annotation.document.place(outside[0].start)}): they count, but that others there are not "
-                "marked says nothing; if more was seen, say so in the table"
+                f"marked {times(len(outside), 'mention')} outside what --coverage says (first at "
+                f"{annotation.document.place(outside[0].start)}): they count, but what is not marked there "
+                "is no vote against it; if this annotator saw more, add it to the table"
             )
             yield warning("marks-outside-coverage", message, count=len(outside), where=name)
 

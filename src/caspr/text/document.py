@@ -187,16 +187,18 @@ class TreeRow(NamedTuple):
     id: str
     """The number of a word in its sentence, as `3`, or of an empty node after it, as `3.1`."""
     head: str
-    relation: str
     deps: str
     """What it depends on in the enhanced graph, as `2:nsubj|4:obj`."""
+
+    @classmethod
+    def of(cls, line: str) -> "TreeRow":
+        """Read a row of CoNLL-U."""
+        columns = line.split("\t")
+        return cls(columns[0], columns[6], columns[8])
 
 
 class Tree(Protocol):
     """The dependency trees of a document."""
-
-    def row(self, token: int) -> TreeRow:
-        """Return what the file says of a token."""
 
     def line(self, token: int) -> str:
         """Return all that the file has in the row of a token."""

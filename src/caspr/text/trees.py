@@ -1,10 +1,10 @@
 """Dependency trees: where a word stands, what a mention's head is, and which empty nodes are the same.
 
-A format that has trees gives a `Tree` to its documents, which returns what the file says of a token:
+A format that has trees gives a `Tree` to its documents, which returns the row of a token:
 
-    id    head  relation  deps
-    1     2     nsubj     2:nsubj       a word; its parent is word 2
-    1.1   _     _         2:obj         an empty node after word 1, such as a dropped pronoun
+    id    head  deps
+    1     2     2:nsubj       a word; its parent is word 2
+    1.1   _     2:obj         an empty node after word 1, such as a dropped pronoun
 
 1. **Places.** The place of a token is its sentence, the number of its word and, for empty nodes, its number
    after that word. Files of one text have the same words at the same places; their empty nodes may differ.
@@ -63,11 +63,6 @@ class _AlignedTree:
         if origin:
             return self.tree.line(origin)
         return lent[token].line if token in lent else "\t".join([str(token), *"_" * 9])
-
-    def row(self, token: int) -> TreeRow:
-        """Return what that row says."""
-        columns = self.line(token).split("\t")
-        return TreeRow(columns[0], columns[6], columns[7], columns[8])
 
     def speaker(self, token: int) -> str:
         """Return who says a token."""
@@ -230,7 +225,7 @@ def _f1(first: Set[Any], second: Set[Any]) -> Fraction:
 
 
 def _row(document: Document, token: int) -> TreeRow:
-    return TreeRow(str(token), "_", "_", "_") if document.tree is None else document.tree.row(token)
+    return TreeRow(str(token), "_", "_") if document.tree is None else TreeRow.of(document.tree.line(token))
 
 
 def _place(sentence: int, id: str) -> TreePlace | None:

@@ -160,7 +160,24 @@ REFUSED = {
     "mention_cost(mid(1,1),1/0).": "operation undefined",
     "caspr_chain(1,mid(1,1)).": "found a predicate caspr_",
     "not p(M) :- text(M,_).": "found the head not p",
+    "-forbid(M1,M2) :- text(M1,_), text(M2,_).": "found the head -forbid",
+    "forbid(M1;M2) :- text(M1,_), text(M2,_).": "found the head forbid",
+    "\nmention_cost(M,2147483648) :- text(M,_).": "ours.lp:2: found 2147483648, expected numbers up to",
+    "mention_cost(M,0xfffffffff) :- text(M,_).": "found 0xfffffffff, expected numbers up to",
+    f"p.\np({'f(' * 3000}1{')' * 3000}).": "ours.lp:2: found terms nested too deeply",
+    f"p.\np({'f(' * 30000}1{')' * 30000}).": "ours.lp:2: found a rule of over 50,000 characters",
+    "result_cm(1,mid(1,1)).": "found a rule for result_cm/2, which the encoding uses",
+    "{ clink(M1,M2) } :- text(M1,_), text(M2,_).": "found a rule for clink/2, which the encoding uses",
+    ":- resultchain(1). cost(omit,0).": "found a rule for cost/2, which the encoding uses, expected another",
+    ":- resultchain(1). #const omit=use.": "found a rule for omit/0, which the encoding uses",
+    ":~ resultchain(C). [-5@1,C]": "found a cost of -5, expected one from 0",
 }
+
+
+def test_words_of_the_encoding_may_be_used_where_no_rule_is_about_the_solution() -> None:
+    assert len(said('cost(omit,M) :- text(M,"4"). forbid_mention(M) :- cost(omit,M).')) == 1
+    # Other numbers of arguments make other words.
+    parse_rules([RuleFile("ours.lp", "named(C) :- result_cm(C,_). :- resultchain(C), not named(C).")])
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -215,6 +232,17 @@ def test_limits_hold_for_deriving(limits: Limits) -> None:
     endless = "p(1..100000000). q(X,Y) :- p(X), p(Y)."
     with pytest.raises(LimitError, match="limit"):
         derive(PAPER, [RuleFile("ours.lp", endless)], limits)
+    with pytest.raises(LimitError, match="limit"):
+        refuse_forged(PAPER, [RuleFile("ours.lp", endless)], limits=limits)
+
+
+def test_limits_hold_for_what_is_asked_about_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = "p(0). p(X+1) :- p(X). forbid(M1,M2) :- p(-1), text(M1,_), text(M2,_)."
+    monkeypatch.setattr(grounding, "MANY", 0)
+    monkeypatch.setattr("caspr.adjudication.LEAST_FOR_RULES", 0.5)
+    settings = change(Settings(), {"rules": RuleFile("ours.lp", endless), "time_limit": 0.1})
+    with pytest.raises(LimitError, match="deriving took longer"):
+        adjudicate_document(paper_annotations(), settings=settings)
 
 
 def test_limits_do_not_change_what_is_derived() -> None:
@@ -237,7 +265,7 @@ def test_settings_keep_rules_by_content() -> None:
     assert [file.name for file in settings.rules] == ["same-type.lp", "ours.lp"]
     assert read_settings(write_settings(settings)).rules == settings.rules
     assert change(settings, {"rules": "none"}).rules == ()
-    with pytest.raises(InputError, match="found no file 'sametype', expected one, or one of same-type"):
+    with pytest.raises(InputError, match="there is no file 'sametype'; CaspR comes with same-type"):
         change(Settings(), {"rules": "sametype"})
 
 
@@ -414,6 +442,16 @@ ABOUT_SOLUTION = """
 % four costs
 :~ result_cm(_,M), text(M,"4"), annotator_name(1,"a"). [5@1,M]
 """
+
+
+def test_costs_of_the_solution_are_told_apart_from_those_of_the_encoding() -> None:
+    """A weak constraint of one's own with the brackets of another one is another cost."""
+    rules = RuleFile("ours.lp", ":~ clink(M1,M2), cmusecost(M1,M2,W). [W@1,M1,M2,use]")
+    (plain, ruled) = (
+        adjudicate_document(paper_annotations(), settings=change(Settings(), {"rules": given}))
+        for given in ([], [rules])
+    )
+    assert ruled.value > plain.value
 
 
 @pytest.mark.parametrize("encoding", ["mm", "cm"])

@@ -21,7 +21,6 @@ from caspr.engines.native.partition import heuristics as growing
 from caspr.engines.native.partition import problem, splitting
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition import sparse as blocks
-from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import Problem
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import Split
@@ -230,7 +229,6 @@ def test_a_large_part_has_a_good_clustering_before_it_is_reduced(monkeypatch: py
     monkeypatch.setattr(state, "LARGE", 20)
     instance = noisy("va", mentions=60)
     optimum = solve(instance, Limits())
-    monkeypatch.setattr(state, "_best_annotator", lambda _, part: SearchOutcome(np.arange(60), 0, 10**6))
     monkeypatch.setattr(state, "split", interrupted)
     early = solve(instance, Limits())
     certify(instance, early)

@@ -12,7 +12,7 @@ from caspr.engines.native import state as module
 from caspr.engines.native.engine import solve_with
 from caspr.engines.native.partition.cuts import Cuts, sharpen
 from caspr.engines.native.partition.outcome import SearchOutcome
-from caspr.engines.native.partition.problem import UNMET, Labels, renumber
+from caspr.engines.native.partition.problem import UNMET, Labels
 from caspr.engines.native.partition.search import search_split
 from caspr.engines.native.partition.watch import Watch
 from caspr.engines.native.state import Memory, SolveState, solve_exactly, solve_quickly
@@ -173,7 +173,7 @@ def test_a_large_part_with_demands_gets_no_clustering_that_ignores_them(
     monkeypatch.setattr(module, "LARGE", 0)
     state, part = lonely()
     ignoring = SearchOutcome(np.arange(part.problem.size), part.problem.ceiling, part.problem.ceiling)
-    monkeypatch.setattr(module, "_at_once", lambda state, part: ignoring)
+    monkeypatch.setattr(module, "_grown", lambda part, watch: ignoring)
     look = solve_quickly(state, part)
     assert look.labels.tolist().count(look.labels[part.nodes.index((Span(1, 1),))]) > 1
 
@@ -228,106 +228,31 @@ def test_a_search_starts_from_the_first_look(monkeypatch: pytest.MonkeyPatch) ->
     assert known[0] is look.labels and known[1] is None
 
 
-def look_without_heuristics(monkeypatch: pytest.MonkeyPatch, state: SolveState, more: int) -> SearchOutcome:
-    """Look at a part that is larger by so many nodes than one that counts as large."""
+@pytest.mark.parametrize(("smaller", "pairs", "grows"), [(1, 0, True), (0, 0, False), (1, 1, False)])
+def test_clusters_of_a_large_part_with_few_pairs_grow_before_it_is_reduced(
+    smaller: int, pairs: int, grows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = begun(noisy("ua", mentions=40))
     part = largest(state)
     alone = SearchOutcome(np.arange(part.problem.size), 0, part.problem.ceiling)
     monkeypatch.setattr(module, "quick", lambda split, watch: alone)
-    monkeypatch.setattr(module, "LIGHT", -1)
-    monkeypatch.setattr(module, "LARGE", part.problem.size - more)
-    return solve_quickly(state, part)
-
-
-def test_a_large_part_gets_the_best_annotators_chains_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = begun(noisy("ua", mentions=40))
-    look, part = look_without_heuristics(monkeypatch, state, 1), largest(state)
-    values = [part.problem.value(labels) for labels in by_annotator(state, part)]
-    assert look.value == max(value for value in values if value is not None) > 0
+    monkeypatch.setattr(module, "LARGE", part.problem.size - smaller)
+    monkeypatch.setattr(module, "LIGHT", len(part.problem.first) - pairs)
+    look = solve_quickly(state, part)
     assert part.problem.value(look.labels) == look.value
-    assert look.labels.tolist() == renumber(by_annotator(state, part)[values.index(look.value)]).tolist()
-    assert look_without_heuristics(monkeypatch, begun(state.instance), 0).value == 0
-
-
-def test_of_annotators_who_are_equally_good_the_first_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = [[1, 2], [3, 4]], [[1, 3], [2, 4]]
-    for first, second in ((one, two), (two, one)):
-        state = begun(task(first, second, first, second, [[4, 5]]))
-        part = largest(state)
-        by_first, by_second = by_annotator(state, part)[:2]
-        best = look_without_heuristics(monkeypatch, state, 1)
-        assert part.problem.value(by_first) == part.problem.value(by_second)
-        assert best.value > 0 and best.labels.tolist() == renumber(by_first).tolist()
+    assert (look.value > 0) is grows
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_the_heuristic_replaces_an_annotators_chains_only_if_it_finds_more(
+def test_the_heuristic_replaces_grown_clusters_only_if_it_finds_more(
     more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state = begun()
-    best = look_without_heuristics(monkeypatch, state, 1)
-    found = replace(best, value=best.value + more)
+    monkeypatch.setattr(module, "LARGE", 0)
+    grown = solve_quickly(begun(), largest(begun()))
+    found = replace(grown, value=grown.value + more)
+    monkeypatch.setattr(module, "_grown", lambda part, watch: grown)
     monkeypatch.setattr(module, "quick", lambda split, watch: found)
-    again = begun(state.instance)
-    assert (solve_quickly(again, largest(again)) is found) is (more > 0)
-
-
-def test_chains_that_break_a_rule_are_no_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    instance = noisy("ua", mentions=40)
-    best = look_without_heuristics(monkeypatch, begun(instance), 1).value
-    statements = []
-    for annotation in instance.annotations[:-1]:
-        chain = max(annotation.chains, key=lambda chain: len(chain.mentions))
-        statements.append(Statement.of(StatementKind.APART, list(chain.mentions[:2])))
-    decided = replace(instance, decisions=Decisions.of(statements=statements))
-    state = begun(decided)
-    look, part = look_without_heuristics(monkeypatch, state, 1), largest(state)
-    assert part.problem.value(by_annotator(state, part)[0]) is None
-    assert 0 <= look.value <= best and part.problem.value(look.labels) == look.value
-
-
-def test_chains_that_gain_nothing_are_no_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = begun()
-    part = largest(state)
-    alone = np.arange(part.problem.size)
-
-    def look(*pairs: tuple[int, int]) -> tuple[int | None, list[int]]:
-        labels = alone.copy()
-        for first, second in pairs:
-            labels[second] = first
-        monkeypatch.setattr(module, "_by_annotator", lambda state, part: labels[None])
-        best = module._best_annotator(state, part)
-        assert part.problem.value(best.labels) == best.value
-        return part.problem.value(labels), best.labels.tolist()
-
-    assert look((3, 9)) == (4, [*range(9), 3, *range(9, len(alone) - 1)])
-    assert look((0, 13)) == (-4, alone.tolist())
-    assert look((3, 9), (0, 13)) == (0, alone.tolist())
-
-
-def test_grown_clusters_replace_an_annotators_chains_if_they_gain_more_and_are_allowed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    state = begun(noisy("ua", mentions=40))
-    part = largest(state)
-    best = look_without_heuristics(monkeypatch, state, 1)
-    optimum, light = solve_exactly(state, part), len(part.problem.first)
-
-    def at_once(state: SolveState, grown: Labels, light: int) -> SearchOutcome:
-        monkeypatch.setattr(module, "grow", lambda problem, watch: grown)
-        monkeypatch.setattr(module, "LIGHT", light)
-        return module._at_once(state, largest(state))
-
-    assert optimum.value > best.value
-    assert at_once(state, optimum.labels, light).value == optimum.value
-    assert at_once(state, optimum.labels, light - 1).value == best.value
-    no_better = at_once(state, 99 - best.labels, light)
-    assert no_better.value == best.value and no_better.labels.tolist() == best.labels.tolist()
-    assert at_once(state, np.arange(part.problem.size), light).value == best.value
-    apart = Decisions.of(statements=[Statement.of(StatementKind.APART, list(part.nodes[0] + part.nodes[1]))])
-    decided = begun(replace(state.instance, decisions=apart))
-    together = np.zeros(largest(decided).problem.size, dtype=np.intp)
-    assert largest(decided).problem.value(together) is None
-    assert at_once(decided, together, len(largest(decided).problem.first)).value > 0
+    assert (solve_quickly(begun(), largest(begun())) is found) is (more > 0)
 
 
 def by_annotator(state: SolveState, part: Part) -> list[Labels]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from caspr.errors import FormatError
 from caspr.formats import conll, review_file
 from caspr.formats.review_file import Review
-from caspr.formats.review_file.writing import display_width
+from caspr.formats.review_file.writing import Filler, display_width, prepare
 from caspr.task.decisions import Decision, Decisions, Note
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import chains, decisions, documents, one_document, relaxed
@@ -313,6 +313,18 @@ def test_annotations_decisions_and_settings_survive(given: list[Review]) -> None
     assert all(not one.gold.chains for one in again)
     kept = [replace(new, gold=old.gold) for new, old in zip(again, given, strict=True)]
     assert review_file.write(kept) == written
+
+
+@settings(relaxed, max_examples=how_many(60, 10))
+@given(st.data())
+def test_one_result_after_another_is_written_as_if_it_were_the_first(data: st.DataObject) -> None:
+    one = data.draw(reviews())
+    length = len(one.gold.document.tokens)
+    filler = Filler(prepare(one.annotations, one.settings, one.gold.document))
+    for drawn in data.draw(st.lists(chains(length), min_size=2, max_size=4)):
+        after = replace(one, gold=Annotation.of("gold", one.gold.document, drawn))
+        filled = filler.fill(after.gold, after.decided, after.notes, after.done)
+        assert filled == review_file.write([after])
 
 
 def clean_gold(one: Review, gold: Annotation) -> str:

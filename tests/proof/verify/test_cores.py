@@ -13,8 +13,7 @@ from caspr.errors import EngineError
 from caspr.proof.verify.cores import ProvenCore
 from caspr.proof.verify.graph import ProofGraph
 from caspr.proof.verify.tree import bound_tree
-from tests.proof.verify.test_demands import demand
-from tests.proof.verify.test_rules import bound, refused
+from tests.proof.verify.graphs import bound, demand, refused
 
 CHAIN = dict.fromkeys(combinations(range(5), 2), 5)
 """Five nodes that gain 5 with each other: each holds 3 * 5 with equal weights."""

@@ -1,6 +1,5 @@
 """Mentions that must not stay alone: bounds with first partners hold, and are exact where they can be."""
 
-from collections.abc import Mapping
 from itertools import combinations, product
 from random import Random
 from typing import Any
@@ -25,8 +24,7 @@ from tests.proof.verify.forging import (
     refused,
     task,
 )
-
-Gains = Mapping[tuple[int, int], int]
+from tests.proof.verify.graphs import Gains, best, bound, demand
 
 
 def leaf(
@@ -41,49 +39,20 @@ def leaf(
     }
 
 
-def bound(gains: Gains, statement: Plain, demands: Mapping[int, ProofDemand]) -> int | None:
-    """Return what a statement proves about single mentions; pairs without a gain are forbidden."""
-    nodes = {one.home for one in demands.values()} | {j for one in demands.values() for j in one.partners}
-    return bound_tree(ProofGraph.of(gains, nodes, demands), [statement])
-
-
-def demand(home: int, *partners: int, costs: tuple[int, ...] = ()) -> ProofDemand:
-    links = tuple((min(home, partner), max(home, partner)) for partner in partners)
-    return ProofDemand(home, partners, costs or (0,) * len(partners), links)
-
-
-def best(gains: Gains, demands: Mapping[int, ProofDemand], nodes: int) -> int | None:
-    """Try every clustering that meets the demands, and pay each link of first partners once."""
-    found = []
-    for labels in product(range(nodes), repeat=nodes):
-        inside = [pair for pair in combinations(range(nodes), 2) if labels[pair[0]] == labels[pair[1]]]
-        if any(pair not in gains for pair in inside):
-            continue
-        used: dict[tuple[int, int], int] = {}
-        for one in demands.values():
-            here = [place for place, j in enumerate(one.partners) if labels[j] == labels[one.home]]
-            if not here:
-                break
-            used[one.links[here[0]]] = one.costs[here[0]]
-        else:
-            found.append(sum(gains[pair] for pair in inside) - sum(used.values()))
-    return max(found, default=None)
-
-
 PAIR: Gains = {(0, 1): -3, (0, 2): -5, (1, 2): 4}
 """Node 0 loses by being with 1 or 2, which gain together."""
 
 
 def test_ties_make_the_best_partner_cost_what_it_costs() -> None:
     demands = {0: demand(0, 1, 2)}
-    assert best(PAIR, demands, 3) == -3
-    assert bound(PAIR, leaf(), demands) == 4
-    assert bound(PAIR, leaf([3, 0, 1], [3, 0, 2]), demands) == 1
-    assert bound(PAIR, leaf([3, 0, 1], [5, 0, 2]), demands) == 1
-    assert bound(PAIR, leaf([3, 0, 1], [5, 0, 2], shift=1), demands) == 2
-    assert bound(PAIR, {"shift": 0, "stars": []}, demands) == 4
+    assert best(PAIR, 3, demands) == -3
+    assert bound(PAIR, leaf(), demands=demands) == 4
+    assert bound(PAIR, leaf([3, 0, 1], [3, 0, 2]), demands=demands) == 1
+    assert bound(PAIR, leaf([3, 0, 1], [5, 0, 2]), demands=demands) == 1
+    assert bound(PAIR, leaf([3, 0, 1], [5, 0, 2], shift=1), demands=demands) == 2
+    assert bound(PAIR, {"shift": 0, "stars": []}, demands=demands) == 4
     # With 2 first, 1 is not with 0: then 1 and 2 are not together either if 0 is with 2.
-    assert bound(PAIR, leaf([7, 0, 1], [3, 0, 2], stars=[[4, 0, 2, 1]]), demands) == 1 - 4 + 4
+    assert bound(PAIR, leaf([7, 0, 1], [3, 0, 2], stars=[[4, 0, 2, 1]]), demands=demands) == 1 - 4 + 4
 
 
 @pytest.mark.parametrize(
@@ -124,38 +93,39 @@ def test_stars_are_sharpened_by_first_partners(centre: int, leaves: list[int], s
 
 def test_a_partner_star_takes_and_gives_like_a_star_and_takes_from_partners() -> None:
     gains: Gains = {(0, 1): 2, (0, 2): 2, (1, 2): -5}
-    assert bound(gains, leaf(stars=[[2, 0, 0, 1, 2]]), {0: demand(0, 1, 2)}) == 2
-    assert bound(gains, leaf(stars=[[2, 0, 1, 0, 2]]), {0: demand(0, 1, 2)}) == 2 + 0 + 4 + 0
-    assert bound({(0, 1): -9, (0, 2): -9}, leaf([9, 0, 1], stars=[[4, 0, 0, 1]]), {0: demand(0, 1, 2)}) == 0
+    assert bound(gains, leaf(stars=[[2, 0, 0, 1, 2]]), demands={0: demand(0, 1, 2)}) == 2
+    assert bound(gains, leaf(stars=[[2, 0, 1, 0, 2]]), demands={0: demand(0, 1, 2)}) == 2 + 0 + 4 + 0
+    gains = {(0, 1): -9, (0, 2): -9}
+    assert bound(gains, leaf([9, 0, 1], stars=[[4, 0, 0, 1]]), demands={0: demand(0, 1, 2)}) == 0
 
 
 def test_links_cost_and_are_paid_once() -> None:
     gains: Gains = {(0, 1): 0, (0, 2): 0, (1, 2): 0}
     mutual = {0: demand(0, 1, costs=(6,)), 1: demand(1, 0, costs=(6,))}
-    assert best(gains, mutual, 3) == -6
-    assert bound(gains, leaf(shared=[[6, 0, 1]]), mutual) == -6
-    assert bound(gains, leaf(shared=[[4, 0, 1], [2, 1, 0]]), mutual) == -6
-    assert bound(gains, leaf(shared=[[6, 0, 1], [6, 1, 0]]), mutual) == -6
-    assert bound(gains, leaf(), mutual) == 0
+    assert best(gains, 3, mutual) == -6
+    assert bound(gains, leaf(shared=[[6, 0, 1]]), demands=mutual) == -6
+    assert bound(gains, leaf(shared=[[4, 0, 1], [2, 1, 0]]), demands=mutual) == -6
+    assert bound(gains, leaf(shared=[[6, 0, 1], [6, 1, 0]]), demands=mutual) == -6
+    assert bound(gains, leaf(), demands=mutual) == 0
     own = {0: demand(0, 1, costs=(6,)), 1: demand(1, 2, costs=(6,))}
-    assert bound(gains, leaf(), own) == -12 == best(gains, own, 3)
+    assert bound(gains, leaf(), demands=own) == -12 == best(gains, 3, own)
     with pytest.raises(KeyError):
-        bound(gains, leaf(shared=[[6, 0, 1]]), own)
+        bound(gains, leaf(shared=[[6, 0, 1]]), demands=own)
 
 
 def test_costs_count_in_the_divisor() -> None:
     gains: Gains = {(0, 1): 4, (0, 2): 4}
-    assert bound(gains, leaf([1, 0, 1]), {0: demand(0, 1, costs=(4,))}) == 4
-    assert bound(gains, leaf([1, 0, 1]), {0: demand(0, 1, costs=(3,))}) == 5
+    assert bound(gains, leaf([1, 0, 1]), demands={0: demand(0, 1, costs=(4,))}) == 4
+    assert bound(gains, leaf([1, 0, 1]), demands={0: demand(0, 1, costs=(3,))}) == 5
 
 
 def test_a_demand_without_a_partner_bounds_nothing() -> None:
-    assert bound(PAIR, leaf(), {0: demand(0)}) is None
+    assert bound(PAIR, leaf(), demands={0: demand(0)}) is None
     tree = {"pair": [0, 1], "together": [leaf()], "apart": [leaf()]}
-    assert bound(PAIR, tree, {0: demand(0, 1)}) == -3
+    assert bound(PAIR, tree, demands={0: demand(0, 1)}) == -3
     both = {0: demand(0, 1), 2: demand(2, 0)}
-    assert bound({(0, 1): 1, (0, 2): 1}, tree, both) is None
-    assert bound({(0, 2): 1, (1, 2): 0}, tree, {0: demand(0, 2)}) == 1
+    assert bound({(0, 1): 1, (0, 2): 1}, tree, demands=both) is None
+    assert bound({(0, 2): 1, (1, 2): 0}, tree, demands={0: demand(0, 2)}) == 1
 
 
 def test_a_partner_inside_the_home_ends_the_list() -> None:
@@ -218,14 +188,14 @@ def test_a_partner_before_a_shared_link_is_kept(
 )
 def test_what_is_no_inequality_is_refused(given: Plain, message: str) -> None:
     with pytest.raises(EngineError, match=message):
-        bound(PAIR, given, {0: demand(0, 1, 2)})
+        bound(PAIR, given, demands={0: demand(0, 1, 2)})
 
 
 def test_a_partner_inside_its_home_has_no_tie() -> None:
     inside = {0: ProofDemand(0, (1, 0), (0, 2), ((0, 1), (0, 2)))}
-    assert bound({(0, 1): -7}, leaf([7, 0, 1]), inside) == -2
+    assert bound({(0, 1): -7}, leaf([7, 0, 1]), demands=inside) == -2
     with pytest.raises(EngineError, match="inside its home"):
-        bound({(0, 1): -7}, leaf([7, 0, 1], [7, 0, 0]), inside)
+        bound({(0, 1): -7}, leaf([7, 0, 1], [7, 0, 0]), demands=inside)
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -237,7 +207,7 @@ def test_every_tree_is_a_bound(block: int) -> None:
         gains = {pair: random.choice((1, 2, 5)) * random.randint(-3, 3) for pair in pairs}
         demands = _demands(random, gains, nodes)
         graph = ProofGraph.of(gains, range(nodes), demands)
-        shown, value = bound_tree(graph.copy(), [_tree(random, graph, nodes, 3)]), best(gains, demands, nodes)
+        shown, value = bound_tree(graph.copy(), [_tree(random, graph, nodes, 3)]), best(gains, nodes, demands)
         assert value is None or (shown is not None and shown >= value), seed
 
 
@@ -401,9 +371,9 @@ def test_a_partner_inside_the_home_is_no_leaf() -> None:
 
 def test_a_link_without_cost_is_not_shared() -> None:
     mutual = {0: demand(0, 1), 1: demand(1, 0)}
-    assert bound({(0, 1): -2}, leaf([2, 0, 1]), mutual) == -2
+    assert bound({(0, 1): -2}, leaf([2, 0, 1]), demands=mutual) == -2
     with pytest.raises(KeyError):
-        bound({(0, 1): -2}, leaf([2, 0, 1], shared=[[0, 0, 1]]), mutual)
+        bound({(0, 1): -2}, leaf([2, 0, 1], shared=[[0, 0, 1]]), demands=mutual)
 
 
 MUTUAL = task([[1, 2]], *[[[4, 5]]] * 6, objective="va", exists=[1, 2])

@@ -1,6 +1,5 @@
 """The rules by which a proof makes its graph smaller: what they allow holds, and nothing else is believed."""
 
-from collections.abc import Iterator, Mapping
 from itertools import combinations
 from random import Random
 from typing import Any
@@ -11,22 +10,11 @@ from caspr.errors import EngineError
 from caspr.proof.verify.facts import MALFORMED
 from caspr.proof.verify.graph import ProofDemand, ProofGraph
 from caspr.proof.verify.tree import bound_tree
-from tests.proof.verify.test_demands import best, demand
+from tests.proof.verify.graphs import best, bound, demand, optimum, refused
 
-Gains = Mapping[tuple[int, int], int]
 TWINS = {(0, 1): 3, (0, 2): 2, (1, 2): 1, (0, 3): -2, (1, 3): -1}
 """0 and 1 gain 3, and differ by 1 at node 2 and by 1 at node 3; 2 and 3 are forbidden."""
 TWIN, LEAF, EDGE = (1, 1, 0, 0, 0), (0, 1, 0, 0, 0), (0, 0, 1, 0, 0)
-
-
-def bound(gains: Gains, *statements: dict[str, Any], nodes: int = 0, **more: Any) -> int | None:
-    return bound_tree(ProofGraph.of(gains, range(nodes), **more), statements)
-
-
-def refused(message: str, gains: Gains, *statements: dict[str, Any], **more: Any) -> bool:
-    with pytest.raises(EngineError, match=message):
-        bound(gains, *statements, **more)
-    return True
 
 
 def test_near_twins_are_together() -> None:
@@ -211,7 +199,7 @@ def test_a_partner_that_shares_its_link_is_kept() -> None:
     links = ((0, 2), (0, 1))
     demands = {0: ProofDemand(0, (2, 1), (1, 2), links), 1: demand(1, 0, costs=(2,))}
     gains = {(0, 1): 0, (0, 2): -9, (1, 2): 0}
-    assert best(gains, demands, 3) == -2
+    assert best(gains, 3, demands) == -2
     assert bound(gains, goal(-5, ties=[[9, 0, 2]]), demands=demands) is not None
 
 
@@ -224,7 +212,7 @@ def test_what_is_common_counts_for_every_mention_of_a_node() -> None:
             made.put(*pair, listed)
         return made
 
-    assert bound_tree(graph(10), [{"together": [[0, 1, *TWIN]]}, {"all": True}]) == _optimum(graph(10))
+    assert bound_tree(graph(10), [{"together": [[0, 1, *TWIN]]}, {"all": True}]) == optimum(graph(10))
     for pair in ((0, 1), (1, 0)):
         with pytest.raises(EngineError, match="does not put two nodes together"):
             bound_tree(graph(9), [{"together": [[*pair, *TWIN]]}])
@@ -293,31 +281,6 @@ def test_few_nodes_are_tried() -> None:
     assert bound(many, {"all": True}) == 4
 
 
-def _partitions(nodes: int) -> Iterator[list[int]]:
-    """Yield the labels of every clustering once."""
-    if not nodes:
-        yield []
-        return
-    for labels in _partitions(nodes - 1):
-        for label in range(max(labels, default=-1) + 2):
-            yield [*labels, label]
-
-
-def _optimum(graph: ProofGraph) -> int | None:
-    """Try every clustering that meets the demands, and pay each link of first partners once."""
-    values = []
-    for labels in _partitions(len(graph.sizes)):
-        inside = [pair for pair in combinations(range(len(labels)), 2) if labels[pair[0]] == labels[pair[1]]]
-        gains = [graph.gain(*pair) for pair in inside]
-        paid = {}
-        for wish in graph.demands.values():
-            beside = [n for n, partner in enumerate(wish.partners) if labels[partner] == labels[wish.home]]
-            paid[wish.links[beside[0]] if beside else None] = wish.costs[beside[0]] if beside else 0
-        if None not in gains and None not in paid:
-            values.append(sum(gain for gain in gains if gain is not None) - sum(paid.values()))
-    return max(values, default=None)
-
-
 @pytest.mark.parametrize("block", range(20))
 def test_whatever_is_believed_is_true(block: int) -> None:
     """Try statements at random: those that are not refused give bounds that hold.
@@ -329,14 +292,14 @@ def test_whatever_is_believed_is_true(block: int) -> None:
     for seed in range(300 * block, 300 * block + 300):
         random = Random(seed)
         graph = _graph(random, random.randint(2, 6))
-        optimum = _optimum(graph)
-        statements = [_statement(random, graph, optimum or 0) for _ in range(random.randint(1, 3))]
+        value = optimum(graph)
+        statements = [_statement(random, graph, value or 0) for _ in range(random.randint(1, 3))]
         statements += [{"all": True}] * (random.random() < 0.8)
         try:
             shown = bound_tree(graph, statements)
         except (EngineError, *MALFORMED):
             continue
-        assert optimum is None or (shown is not None and shown >= optimum), seed
+        assert value is None or (shown is not None and shown >= value), seed
         believed += 1
     assert believed > 20
 

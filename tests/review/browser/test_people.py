@@ -146,9 +146,7 @@ def test_the_key_that_undoes_answers_leaves_renamed_annotators_alone(chromium: B
         expect(ann.locator("#annotators-said")).to_contain_text("Robert")
         at(ann, 0)
         press(ann, "u")
-        expect(ann.locator("#toast")).to_contain_text(
-            "was not an answer: an annotator was renamed"
-        )
+        expect(ann.locator("#toast")).to_contain_text("was not an answer: an annotator was renamed")
         press(ann, "v")
         expect(ann.locator("#matrix")).to_contain_text("Robert")
         ann.get_by_role("button", name="Undo: an annotator was renamed").click()

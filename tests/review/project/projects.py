@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from unittest.mock import patch
 
 from caspr.corpus.job import Options
 from caspr.corpus.pipeline import Request, run_corpus
 from caspr.review.project.project import Project
 from tests.corpus.corpora import write_corpus
+from tests.corpus.here import PERFORM_HERE, perform_all
 
 NAMES = ("one", "two", "three")
 
@@ -19,7 +21,8 @@ def made(
     request = Request(
         (folder / "corpus",), folder / "project", Options(layout="project"), by="annotator", processes=1
     )
-    totals, _ = run_corpus(request)
+    with patch(PERFORM_HERE, perform_all):
+        totals, _ = run_corpus(request)
     assert totals.failed == 0
     return folder / "project"
 

@@ -377,7 +377,7 @@ def test_a_corrected_file_of_another_name_says_whom_it_replaces(
     outcome = caspr("redo", review, "--remove", "carla")
     assert (outcome.code, "one: carla removed" in outcome.err) == (0, True)
     assert "there is no annotator 'carla'" in caspr.fails("redo", review, "--remove", "carla")
-    assert "expected the old and the new name" in caspr.fails("redo", review, "--rename", "carla")
+    assert "give the old and the new name" in caspr.fails("redo", review, "--rename", "carla")
     assert "-o cannot be used" in caspr.fails("redo", review, "--remove", "ann", "-o", tmp_path / "new.conll")
     assert "need one project" in caspr.fails("review", *files, "--remove", "ann", "--no-browser")
 

@@ -3,6 +3,8 @@
 import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from threading import Event
@@ -39,7 +41,7 @@ from tests.review.questions.documents import (
     mentions,
     opened,
 )
-from tests.review.sessions import random_session
+from tests.review.sessions import random_operation, random_session
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DISPUTED = {
@@ -543,3 +545,18 @@ def test_a_question_without_an_entity_left_asks_for_the_mention() -> None:
     assert question is not None
     [row] = history.queue.rows([question], history.snapshot)
     assert row["kind"] == "mention", "so it comes after questions about entities"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_only_decisions_near_a_question_answer_it(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    session = random_session(rng, tmp_path / "review.conll")
+    for _ in range(15):
+        with suppress(OperationError):
+            session.do(0, random_operation(rng, session.state(0)), session.history(0).version)
+        history = session.history(0)
+        placing = history.queue.placing(history.snapshot)
+        everywhere = frozenset(history.viewer.votes) | placing._decided
+        for question in history.queue.questions:
+            assert placing.is_open(question) == placing.is_open(replace(question, near=everywhere))
+    session.close()

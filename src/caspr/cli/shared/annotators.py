@@ -60,7 +60,7 @@ def change_annotators(files: Sequence[Path], who: str, values: dict[str, Any]) -
                 files[0], changes, who, lambda settings: options.changed(settings, values)
             )
     except KeyboardInterrupt:
-        click.echo("caspr: error: interrupted; the same command changes what is left", err=True)
+        click.echo("caspr: error: interrupted; run the same command again for the rest", err=True)
         raise SystemExit(130) from None
     print_lines(lines)
 
@@ -83,7 +83,7 @@ def _renaming(text: str, there: Collection[str]) -> tuple[str, str]:
     signs = (index for index, sign in enumerate(text) if sign == "=")
     both = [(text[:index], text[index + 1 :]) for index in signs if 0 < index < len(text) - 1]
     if not both:
-        raise InputError(f"--rename: found {text!r}, expected the old and the new name, as in carla=Clara")
+        raise InputError(f"--rename {text}: give the old and the new name, as in carla=Clara")
     return next((pair for pair in both if pair[0] in there), both[0])
 
 

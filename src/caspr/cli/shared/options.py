@@ -303,7 +303,13 @@ adjudication_options = options_of(
 
 
 page_options = options_of(
-    click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any free one."),
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=0,
+        metavar="N",
+        help="The port. Default: any that is free.",
+    ),
     click.option("--browser/--no-browser", default=True, help="Whether to open the page. Default: yes."),
 )
 

@@ -259,7 +259,7 @@ def _names(annotators: Sequence[str]) -> list[str]:
         return [str(number) for number in range(1, min(int(annotators[0]), 10_000) + 1)]
     names = [name.strip() for value in annotators for name in value.split(",")]
     if len(set(names)) < len(names) or "" in names:
-        raise InputError(f"--annotators: found {', '.join(annotators)!r}, expected a name for each annotator")
+        raise InputError(f"--annotators {', '.join(annotators)}: give each annotator a name of its own")
     return names
 
 

@@ -141,24 +141,20 @@ def _lacking(instance: Instance, rule: ParsedRule, parsed: ParsedRules) -> str:
     return f" (the annotators are {called})" if "annotator_name" in names else ""
 
 
-def refuse_forged(instance: Instance, files: Sequence[RuleFile], partition: Partition = ()) -> None:
+def refuse_forged(
+    instance: Instance, files: Sequence[RuleFile], partition: Partition = (), limits: Limits | None = None
+) -> None:
     """Refuse an instance whose rules are said to have derived something else than they do.
 
     Where they were asked only about some pairs, they are asked about these again, and about the chains of
     the partition that is said to break none of them.
     """
     parsed, said = parse_rules(files), set(instance.rules.consequences)
-    lazy = {one for one in said if one.effect in _LAZY} if instance.rules.partial else set()
-    derived = set(
-        _run(instance, parsed, [one.mentions for one in lazy] if instance.rules.partial else None, Limits())
-    )
-    marked = _marked(instance)
-    derived = {one for one in derived if marked.issuperset(one.mentions)}
-    wrong = (
-        said ^ derived
-        if not lazy
-        else (said - derived) | {one for one in derived - said if one.effect not in _LAZY}
-    )
+    limits, marked, partial = limits or Limits(), _marked(instance), instance.rules.partial
+    asked = [one.mentions for one in said if one.effect in _LAZY] if partial else None
+    derived = {one for one in _run(instance, parsed, asked, limits) if marked.issuperset(one.mentions)}
+    missing = {one for one in derived - said if not (partial and one.effect in _LAZY)}
+    wrong = (said - derived) | missing
     if wrong:
         one = min(wrong, key=lambda one: (one.rule.file, one.rule.line, one.mentions))
         verb = "does not derive" if one in said else "also derives"
@@ -166,7 +162,7 @@ def refuse_forged(instance: Instance, files: Sequence[RuleFile], partition: Part
             f"certificate: {one.rule} {verb} {one.effect} of {[tuple(span) for span in one.mentions]}"
         )
     rules = replace(instance.rules, files=tuple(files), asked=())
-    if rules.partial and derive_within(instance.under(rules), partition) is not rules:
+    if rules.partial and derive_within(instance.under(rules), partition, limits) is not rules:
         raise EngineError("certificate: its chains break rules, or cost more by them, than it says")
 
 

@@ -69,6 +69,12 @@ def figure(name: str) -> str:
     return resources.files(__package__).joinpath(f"encodings/{name}.lp").read_text(encoding="utf-8")
 
 
+def encodings() -> str:
+    """Return all encoding files as one text."""
+    files = resources.files(__package__).joinpath("encodings").iterdir()
+    return "\n".join(file.read_text(encoding="utf-8") for file in files if file.name.endswith(".lp"))
+
+
 def facts(instance: Instance, *, named: bool = False) -> Iterator[str]:
     """Yield the input facts, a line each, in an order that depends only on what they say, unless `named`."""
     yield from _cost_facts(instance)

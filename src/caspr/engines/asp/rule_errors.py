@@ -21,6 +21,11 @@ _PLACE = re.compile(r"<\w+>:(\d+):(\d+)")
 _QUOTES = "“”„‟«»‹›‘’‚‛″＂"
 _MEANT = {"≠": "!=", "≤": "<=", "≥": ">=", "–": "-", "—": "-", "−": "-", "←": ":-", "\0": ""}
 IF = "'if' is written :-"
+_NUMBER = re.compile(r"(?<![\w'])(?:0x[\da-fA-F]+|0o[0-7]+|0b[01]+|\d+)")
+LARGEST = 2**31 - 1
+"""The largest number of clingo's language; others wrap around in silence."""
+LONGEST = 50_000
+"""Longer rules are refused: clingo's parser and its syntax trees go as deep as terms are nested."""
 _STOP = re.compile(r"(?<!\.)\.(?![.\d])")
 
 
@@ -46,6 +51,25 @@ def refuse_foreign(file: RuleFile) -> None:
         if match is not None:
             found, expected = _typed(match[0], line, match.start())
             raise InputError(f"{file.name}:{number}: found {found}, expected {expected}")
+
+
+def refuse_large(file: RuleFile) -> None:
+    """Refuse numbers that clingo would take for others, and rules that are too long for its parser."""
+    code = code_of(file.text)
+
+    def refuse(at: int, found: str, expected: str) -> None:
+        line = code.count("\n", 0, at) + 1
+        raise InputError(f"{file.name}:{line}: found {found}, expected {expected}")
+
+    for match in _NUMBER.finditer(code):
+        if int(match[0], 0 if match[0][1:2].isalpha() else 10) > LARGEST:
+            refuse(match.start(), match[0], f"numbers up to {LARGEST:,}")
+    begin = 0
+    for end in (*(stop.end() for stop in _STOP.finditer(code)), len(code)):
+        rule = code[begin:end].lstrip()
+        if len(rule) > LONGEST and len("".join(rule.split())) > LONGEST:
+            refuse(end - len(rule), f"a rule of over {LONGEST:,} characters", "several rules")
+        begin = end
 
 
 def _typed(char: str, line: str, at: int) -> tuple[str, str]:

@@ -18,10 +18,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from textwrap import shorten
 from typing import Any
 
-from caspr.engines.asp.rule_errors import IF, explained, refuse_foreign
+from clingo import Function, ast
+from clingo.ast import ASTType, Sign, Transformer
+
+from caspr.engines.asp.program import encodings
+from caspr.engines.asp.rule_errors import IF, explained, refuse_foreign, refuse_large
 from caspr.errors import InputError
 from caspr.task.decisions import Rule
 from caspr.task.own_rules import Effect, RuleFile
@@ -108,12 +113,20 @@ class ParsedRules:
     """All predicates that any rule asks about."""
 
 
-def parse_rules(files: Sequence[RuleFile]) -> ParsedRules:
+def parse_rules(files: Iterable[RuleFile]) -> ParsedRules:
     """Read files of rules; raise `InputError` with file and line for what is wrong or not allowed."""
+    return _parsed(tuple(files))
+
+
+@lru_cache(maxsize=8)
+def _parsed(files: tuple[RuleFile, ...]) -> ParsedRules:
+    """Read files of rules, once for all documents of a corpus and all chains that are asked about."""
     rules = [rule for file in files for rule in _parse(file)]
     late = _about_solution(rules)
     for rule in rules:
         _refuse_misplaced(rule, rule in late)
+        if late:
+            _refuse_taken(rule)
     asked = frozenset(signature for rule in rules for signature in rule.asks)
     about_input = tuple(rule for rule in rules if rule not in late)
     odd = (warning("odd-rule", f"{_place(rule.rule)}: {words}") for rule in rules for words in rule.odd)
@@ -122,8 +135,6 @@ def parse_rules(files: Sequence[RuleFile]) -> ParsedRules:
 
 
 def _parse(file: RuleFile) -> Iterator[ParsedRule]:
-    from clingo import ast
-
     lines = file.text.split("\n")
     for number, line in enumerate(lines, 1):
         for word in _UNSAFE:
@@ -133,6 +144,7 @@ def _parse(file: RuleFile) -> Iterator[ParsedRule]:
                     "reads no other file (give several files with --rules)"
                 )
     refuse_foreign(file)
+    refuse_large(file)
     statements: list[Any] = []
     messages: list[str] = []
     try:
@@ -140,14 +152,16 @@ def _parse(file: RuleFile) -> Iterator[ParsedRule]:
     except RuntimeError as error:
         raise InputError(explained(file, messages[0] if messages else str(error))) from None
     for statement in statements:
-        parsed = _statement(file, lines, statement)
+        try:
+            parsed = _statement(file, lines, statement)
+        except RecursionError:
+            where = f"{file.name}:{statement.location.begin.line}"
+            raise InputError(f"{where}: found terms nested too deeply, expected a simpler rule") from None
         if parsed is not None:
             yield parsed
 
 
 def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRule | None:
-    from clingo.ast import ASTType
-
     kind, begin = statement.ast_type, statement.location.begin.line
     if kind in (ASTType.Comment, ASTType.ShowSignature, ASTType.ShowTerm):
         return None
@@ -163,62 +177,106 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
         raise InputError(
             f"{file.name}:{begin}: found {word}, expected rules, constraints or weak constraints"
         )
-    odd = tuple(_oddities(statement))
-    statement = _unfolded(statement)
-    asks, derives = _looked_through(rule, statement)
+    look, weak = _Look(rule), kind is ASTType.Minimize
+    derives = look.within(() if weak else [statement.head])
+    asks = look.within((*statement.body, *((statement.weight, *statement.terms) if weak else ())))
+    odd = tuple(_oddities(look, statement))
+    if ("linked", 3) in asks:
+        statement = _unfolded(statement)
+        asks = _Look(rule).within(statement.body)
     body = "; ".join(map(str, statement.body))
-    if kind is ASTType.Minimize:
+    if weak:
         if str(statement.priority) != "1":
             raise InputError(
                 f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level "
                 f"1, where all costs are: [{statement.weight}@1,...]"
             )
-        return ParsedRule(rule, str(statement), body=body, asks=asks, weak=True, odd=odd)
+        if re.fullmatch(r"-\d+", str(statement.weight)):
+            raise InputError(
+                f"{file.name}:{begin}: found a cost of {statement.weight}, expected one from 0; to reward "
+                "what is so, let it cost that it is not: `not` before it"
+            )
+        return ParsedRule(rule, str(_told_apart(statement)), body=body, asks=asks, weak=True, odd=odd)
     return replace(_with_head(rule, statement, body, asks, derives), odd=odd)
 
 
-def _oddities(statement: Any) -> Iterator[str]:
+class _Look(Transformer):
+    """Gathers what a statement mentions, and refuses terms that would run something."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.predicates: set[Signature] = set()
+        self.variables: Counter[str] = Counter()
+        self.capitals: dict[str, str] = {}
+        """Words with capitals that are asked of what is in lower case."""
+        self.unquoted: dict[str, None] = {}
+        """Arguments of the vocabulary that are names."""
+
+    def visit_SymbolicAtom(self, atom: Any) -> Any:  # noqa: N802 - the names are clingo's
+        pool = atom.symbol.ast_type is ASTType.Pool
+        for symbol in getattr(atom.symbol, "arguments", ()) if pool else [atom.symbol]:
+            while symbol.ast_type is ASTType.UnaryOperation:
+                symbol = symbol.argument
+            if symbol.ast_type is ASTType.Function:
+                self.predicates.add((symbol.name, len(symbol.arguments)))
+        return self.visit_children(atom) or atom
+
+    def visit_Variable(self, variable: Any) -> Any:  # noqa: N802
+        self.variables[variable.name] += 1
+        return variable
+
+    def visit_Function(self, function: Any) -> Any:  # noqa: N802
+        if function.external:
+            raise InputError(
+                f"{_place(self.rule)}: found @{function.name}, expected a term that runs no code"
+            )
+        name, arguments = function.name, function.arguments
+        if (name, len(arguments)) in VOCABULARY:
+            words = list(map(str, arguments))
+            self.unquoted.update(dict.fromkeys(filter(_NAME.fullmatch, words)))
+            said = name in ("lower", "lower_text") and arguments[1].ast_type is ASTType.SymbolicTerm
+            if said and words[1] != words[1].lower():
+                self.capitals[name] = words[1]
+        return self.visit_children(function) or function
+
+    def visit_TheoryAtom(self, atom: Any) -> Any:  # noqa: N802
+        raise InputError(f"{_place(self.rule)}: found {atom}, expected no theory atoms")
+
+    def within(self, nodes: Iterable[Any]) -> frozenset[Signature]:
+        """Look at some nodes, and return the predicates in them."""
+        self.predicates = set()
+        for node in nodes:
+            self(node)
+        return frozenset(self.predicates)
+
+
+def _oddities(look: _Look, statement: Any) -> Iterator[str]:
     """Say what in a rule means something else than people expect who write their first ones."""
-    from clingo.ast import ASTType, Transformer
-
-    variables: Counter[str] = Counter()
-    capitals: dict[str, str] = {}
-    unquoted: dict[str, None] = {}
-
-    class _Visitor(Transformer):
-        """Visits every node."""
-
-        def visit_Variable(self, variable: Any) -> Any:  # noqa: N802 - the names are clingo's
-            variables[variable.name] += 1
-            return variable
-
-        def visit_Function(self, function: Any) -> Any:  # noqa: N802
-            if function.name in ("lower", "lower_text") and len(function.arguments) == 2:
-                word = str(function.arguments[1])
-                if function.arguments[1].ast_type is ASTType.SymbolicTerm and word != word.lower():
-                    capitals[function.name] = word
-            if (function.name, len(function.arguments)) in VOCABULARY:
-                unquoted.update(dict.fromkeys(filter(_NAME.fullmatch, map(str, function.arguments))))
-            return self.visit_children(function) or function
-
-    _Visitor()(statement)
-    small = dict.fromkeys((*_small_in_head(statement), *filter(_SMALL.fullmatch, unquoted)))
+    small = dict.fromkeys((*_small_in_head(statement), *filter(_SMALL.fullmatch, look.unquoted)))
     for word in small:
         yield f"{word} begins with a small letter, so it is only itself: write {word.upper()}"
-    for word in [word for word in unquoted if word not in small]:
+    for word in [word for word in look.unquoted if word not in small]:
         yield f'{word} stands without double quotes: a word of the text is written "{word.strip(chr(39))}"'
-    for name, count in variables.items():
+    for name, count in look.variables.items():
         if count == 1 and _WORD.fullmatch(name):
             yield f'{name} stands only once, so it is anything: a word needs quotes, "{name}"; anything is _'
-    for name, word in capitals.items():
+    for name, word in look.capitals.items():
         yield f"{name} never has capitals: write {word.lower()} for {word}"
 
 
 def _small_in_head(statement: Any) -> Iterator[str]:
     """Yield arguments of a consequence that begin with a small letter."""
-    symbol = getattr(getattr(getattr(statement, "head", None), "atom", None), "symbol", None)
-    if symbol is not None and (symbol.name, len(symbol.arguments)) in EFFECTS:
+    symbol: Any = getattr(getattr(getattr(statement, "head", None), "atom", None), "symbol", None)
+    if symbol is None or symbol.ast_type is not ASTType.Function:
+        return
+    if (symbol.name, len(symbol.arguments)) in EFFECTS:
         yield from filter(_NAME.fullmatch, map(str, symbol.arguments))
+
+
+def _told_apart(statement: Any) -> Any:
+    """Begin what is in a weak constraint's brackets with a word that the encoding's brackets do not have."""
+    mark = ast.SymbolicTerm(statement.location, Function(f"{_OURS}own"))
+    return statement.update(terms=[mark, *statement.terms])
 
 
 _LINKED = "in_chain({0},{3},{1}), in_chain({0},{3},{2}), {1} < {2}"
@@ -226,8 +284,6 @@ _LINKED = "in_chain({0},{3},{1}), in_chain({0},{3},{2}), {1} < {2}"
 
 def _unfolded(statement: Any) -> Any:
     """Say `linked(A,M1,M2)` in other words, so that clingo need not be given all links one by one."""
-    from clingo import ast
-
     literals: list[Any] = []
     for number, literal in enumerate(statement.body):
         variables = _linked_variables(literal)
@@ -244,8 +300,6 @@ def _unfolded(statement: Any) -> Any:
 
 def _linked_variables(literal: Any) -> list[str]:
     """Return the three variables of a body literal such as `linked(A,M1,M2)`; none for all others."""
-    from clingo.ast import ASTType, Sign
-
     atom = getattr(literal, "atom", None)
     symbol = getattr(atom, "symbol", None)
     if symbol is None or symbol.ast_type is not ASTType.Function or literal.sign != Sign.NoSign:
@@ -258,8 +312,6 @@ def _linked_variables(literal: Any) -> list[str]:
 def _with_head(
     rule: Rule, statement: Any, body: str, asks: frozenset[Signature], derives: frozenset[Signature]
 ) -> ParsedRule:
-    from clingo.ast import ASTType
-
     head, text = statement.head, str(statement)
     if head.ast_type is not ASTType.Literal:
         return ParsedRule(rule, text, None, (), body, asks, choice=True, derives=derives)
@@ -275,48 +327,6 @@ def _with_head(
     return ParsedRule(
         rule, text, signature, tuple(map(str, symbol.arguments)), body, asks, derives=frozenset({signature})
     )
-
-
-def _looked_through(rule: Rule, statement: Any) -> tuple[frozenset[Signature], frozenset[Signature]]:
-    """Return the predicates in body and head; refuse terms that would run something."""
-    from clingo.ast import ASTType, Transformer
-
-    found: set[Signature] = set()
-
-    class _Visitor(Transformer):
-        """Visits every node."""
-
-        def visit_SymbolicAtom(self, atom: Any) -> Any:  # noqa: N802 - the names are clingo's
-            for symbol in (
-                getattr(atom.symbol, "arguments", ())
-                if atom.symbol.ast_type is ASTType.Pool
-                else [atom.symbol]
-            ):
-                while symbol.ast_type is ASTType.UnaryOperation:
-                    symbol = symbol.argument
-                if symbol.ast_type is ASTType.Function:
-                    found.add((symbol.name, len(symbol.arguments)))
-            return self.visit_children(atom) or atom
-
-        def visit_Function(self, function: Any) -> Any:  # noqa: N802
-            if function.external:
-                raise InputError(f"{_place(rule)}: found @{function.name}, expected a term that runs no code")
-            return self.visit_children(function) or function
-
-        def visit_TheoryAtom(self, atom: Any) -> Any:  # noqa: N802
-            raise InputError(f"{_place(rule)}: found {atom}, expected no theory atoms")
-
-    look = _Visitor()
-    for literal in statement.body:
-        look(literal)
-    if statement.ast_type is ASTType.Minimize:
-        for term in (statement.weight, statement.priority, *statement.terms):
-            look(term)
-        return frozenset(found), frozenset()
-    asks = frozenset(found)
-    found.clear()
-    look(statement.head)
-    return asks, frozenset(found)
 
 
 def _title(lines: Sequence[str], location: Any) -> str:
@@ -380,6 +390,26 @@ def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
         )
 
 
+def _refuse_taken(rule: ParsedRule) -> None:
+    """Refuse words of the encoding where rules are added to it: they would change what it says."""
+    constant = re.match(r"#const (\w+)", rule.text) if rule.constant else None
+    derives = {(constant[1], 0)} if constant else rule.derives - EFFECTS.keys()
+    for signature in sorted(derives & _taken()):
+        expected = "a constraint (:- ...) on what solutions are" if signature in SOLUTION else "another name"
+        found = f"a rule for {_named(signature)}, which the encoding uses"
+        raise InputError(f"{_place(rule.rule)}: found {found}, expected {expected}")
+
+
+@cache
+def _taken() -> frozenset[Signature]:
+    """Return the predicates of the encodings, and their constants as if they were some without arguments."""
+    text = encodings()
+    statements: list[Any] = []
+    ast.parse_string(text, statements.append)
+    constants = re.findall(r"\b[a-z]\w*\b(?!\()", re.sub("%.*", "", text))
+    return _Look(Rule("", 0, "")).within(statements).union((name, 0) for name in constants)
+
+
 def _empty(files: Iterable[RuleFile], rules: Iterable[ParsedRule]) -> Iterator[Finding]:
     """Warn of files without a rule."""
     filled = {rule.rule.file for rule in rules}
@@ -392,8 +422,9 @@ def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
     """Warn of predicates that nothing derives, with the nearest name."""
     derived = {signature for rule in rules for signature in rule.derives}
     known = VOCABULARY.keys() | SOLUTION.keys() | EFFECTS.keys() | derived
+    given = known | _defined(rules)
     for rule in rules:
-        for signature in sorted(rule.asks - known - _defined(rules)):
+        for signature in sorted(rule.asks - given):
             message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
             yield warning("unknown-predicate", message)
 
@@ -401,9 +432,10 @@ def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
 def _unused(rules: Sequence[ParsedRule], asked: frozenset[Signature]) -> Iterator[Finding]:
     """Warn of what rules derive and nothing asks about, such as a misspelt `forbidd`; once for each."""
     known = EFFECTS.keys() | (asked - VOCABULARY.keys() - SOLUTION.keys())
+    used = known | SOLUTION.keys() | _defined(rules)
     first: dict[Signature, ParsedRule] = {}
     for rule in rules:
-        for signature in sorted(rule.derives - known - SOLUTION.keys() - _defined(rules)):
+        for signature in sorted(rule.derives - used):
             first.setdefault(signature, rule)
     for signature, rule in first.items():
         message = f"{_place(rule.rule)}: nothing uses {_named(signature)}{_hint(signature, known)}"

@@ -22,9 +22,8 @@ from caspr.engines.native.partition.outcome import (
     ignore_bound,
     ignore_found,
 )
-from caspr.engines.native.partition.problem import UNMET, Labels, renumber
+from caspr.engines.native.partition.problem import UNMET, Labels
 from caspr.engines.native.partition.search import quick, search_split
-from caspr.engines.native.partition.sparse import BLOCK
 from caspr.engines.native.partition.splitting import Split, fits, split
 from caspr.engines.native.partition.ties import FirstOptimum
 from caspr.engines.native.partition.watch import Watch
@@ -197,10 +196,12 @@ class SolveState:
             self.progress(self.value, self.bound, done=self.done, parts=self.parts)
 
 
-LARGE = 300
-"""A part of more nodes gets a clustering before it is reduced, which may take seconds."""
-LIGHT = 20_000
-"""Where no more pairs are listed, clusters grow in some hundredths of a second."""
+LARGE, LIGHT = 300, 20_000
+"""A part of more nodes gets a clustering before it is reduced, which may take seconds.
+
+It grows in some hundredths of a second where no more pairs are listed; others wait, since what most
+annotators link is soon found should time be up (`engines.baseline`).
+"""
 PartSolver = Callable[[SolveState, Part], SearchOutcome]
 """Solves one part, with or without proof."""
 
@@ -213,8 +214,8 @@ def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     if key not in state.provisional:
         if part.demands and not fits(part.problem.size, state.watch):
             return _unmet(part)
-        if part.problem.size > LARGE and not part.demands:
-            state.provisional[key] = _at_once(state, part)
+        if part.problem.size > LARGE and len(part.problem.first) <= LIGHT and not part.demands:
+            state.provisional[key] = _grown(part, state.watch)
         state.reduced[key] = _split(state, part)
         outcome = quick(state.reduced[key], state.watch)
         if key not in state.provisional or state.provisional[key].value < outcome.value:
@@ -234,44 +235,10 @@ def _unmet(part: Part) -> SearchOutcome:
     return SearchOutcome(np.arange(part.problem.size), UNMET, part.problem.ceiling)
 
 
-def _at_once(state: SolveState, part: Part) -> SearchOutcome:
+def _grown(part: Part, watch: Watch) -> SearchOutcome:
     """Return a clustering that takes hardly any time."""
-    best, problem = _best_annotator(state, part), part.problem
-    if len(problem.first) <= LIGHT:
-        labels = grow(problem, state.watch)
-        value = problem.value(labels)
-        if value is not None and value > best.value:
-            return SearchOutcome(labels, value, problem.ceiling)
-    return best
-
-
-def _best_annotator(state: SolveState, part: Part) -> SearchOutcome:
-    """Return a clustering without any search: the best-looking chains of one annotator that gain.
-
-    How good they look is what they gain among a sample of the pairs.
-    """
-    alone, problem = np.arange(part.problem.size), part.problem
-    some = slice(None, None, len(problem.first) // BLOCK + 1)
-    first, second, gains = problem.first[some], problem.second[some], problem.gains[some]
-    choices = [
-        (int(gains[labels[first] == labels[second]].sum()), labels)
-        for labels in state.watch.during(_by_annotator(state, part))
-    ]
-    for _, labels in sorted(choices, key=lambda choice: -choice[0]):
-        value = problem.value(labels)
-        if value is not None and value > 0:
-            return SearchOutcome(renumber(labels), value, problem.ceiling)
-    return SearchOutcome(alone, 0, problem.ceiling)
-
-
-def _by_annotator(state: SolveState, part: Part) -> Labels:
-    """Return the chains of each annotator as a clustering, one row for each; nodes in none are alone."""
-    votes, size = state.instance.votes, part.problem.size
-    labels = np.tile(np.arange(size), (votes.annotators, 1))
-    for node, mentions in enumerate(part.nodes):
-        for annotator, chain in votes.signature(mentions[0]).chains:
-            labels[annotator, node] = size + chain
-    return labels
+    labels = grow(part.problem, watch)
+    return SearchOutcome(labels, part.problem.value(labels) or 0, part.problem.ceiling)
 
 
 def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:

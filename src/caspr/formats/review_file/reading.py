@@ -16,7 +16,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import repeat, takewhile
 from pathlib import Path
 
 from caspr.errors import FormatError, reading
@@ -209,13 +209,14 @@ def _review(block: Block, source: str, annotators: Sequence[str]) -> Review:
     if header.tokens is not None and header.tokens != len(rows):
         expected = f"{header.tokens} as this file was written with: a line was lost or added"
         raise FormatError(block.line, f"a document of {times(len(rows), 'token')}", expected)
-    prefixes = ["".join(f"{column}\t" for column in row[: -header.added]) for _, row in rows]
+    added = header.added
+    prefixes = ["".join([f"{column}\t" for column in row[:-added]]) for _, row in rows]
     numbers = tuple([number for number, _ in rows])
     document = make_document(block, source, lines=numbers, prefixes=prefixes, gaps=gaps)
     aliases = read_aliases(block.before)
     said = read_entities(line for line in block.before if not is_name(line))
     columns = {
-        name: [row[number - header.added].strip(" ") for _, row in rows]
+        name: [row[number - added].strip(" ") for _, row in rows]
         for number, name in enumerate(header.annotators)
     }
     annotations = []
@@ -343,7 +344,7 @@ def _columns(text: str, header: _Header) -> list[str]:
     if not _fits(columns, header):
         loose = [column for column in re.split(r"[ \t]+", text) if column]
         return loose if _fits(loose, header) else columns
-    return [column.strip(" ") for column in columns] if header.aligned else columns
+    return list(map(str.strip, columns, repeat(" "))) if header.aligned else columns
 
 
 def _fits(columns: Sequence[str], header: _Header) -> bool:

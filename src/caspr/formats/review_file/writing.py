@@ -9,6 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any
 from unicodedata import category, east_asian_width
 
@@ -108,7 +109,10 @@ def _tabbed(document: Document) -> Document:
     """Separate the columns by tabs, and take tabs out of comments, which would make them rows."""
     layout = layout_of(document)
     prefixes = tuple(
-        ["".join(f"{column}\t" for column in prefix_columns(prefix)) for prefix in layout.prefixes]
+        [
+            prefix if prefix.endswith("\t") else "".join(f"{cell}\t" for cell in prefix_columns(prefix))
+            for prefix in layout.prefixes
+        ]
     )
     gaps = tuple((tokens, text.replace("\t", " ")) for tokens, text in layout.gaps)
     # The rows of words that were cut are in the layout now.
@@ -139,8 +143,11 @@ def padded(cells: Sequence[str]) -> list[str]:
     >>> padded(["I", "am", "\u79c1"])
     ['I ', 'am', '\u79c1']
     """
-    widths = [display_width(cell) for cell in cells]
+    simple = "".join(cells).isascii()
+    widths = list(map(len if simple else display_width, cells))
     width = min(sorted(widths)[-1 - len(widths) // RARE], WIDEST) if widths else 0
+    if simple:
+        return list(map(str.ljust, cells, repeat(width)))
     return [cell + " " * (width - own) for cell, own in zip(cells, widths, strict=True)]
 
 

@@ -40,7 +40,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from caspr.proof.verify.facts import require
+from caspr.proof.verify.facts import require, required
 from caspr.proof.verify.graph import ProofGraph
 
 
@@ -150,7 +150,4 @@ class ProvenCore:
         """Yield what a node gains with each of the others, and their weights."""
         for other, weight in self.weights.items():
             if other != s:
-                gain = self.graph.gain(s, other)
-                require(gain is not None, "a core holds a forbidden pair")
-                assert gain is not None
-                yield gain, weight
+                yield required(self.graph.gain(s, other), "a core holds a forbidden pair"), weight

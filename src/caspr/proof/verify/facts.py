@@ -6,7 +6,7 @@ A proof may hold anything that JSON can, so it is read strictly: integers are in
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from caspr.errors import EngineError
 from caspr.task.instance import Instance
@@ -14,6 +14,7 @@ from caspr.task.votes import Signature, meet
 from caspr.text.document import Span
 
 Mentions = frozenset[Span]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,13 @@ def require(condition: bool, message: str) -> None:
     """Refuse the certificate unless a condition holds."""
     if not condition:
         raise EngineError(f"certificate: {message}")
+
+
+def required(value: Value | None, message: str) -> Value:
+    """Return what must be there; refuse the certificate where it is not."""
+    if value is None:
+        raise EngineError(f"certificate: {message}")
+    return value
 
 
 def read_integer(value: Any) -> int:

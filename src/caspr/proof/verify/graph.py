@@ -30,6 +30,16 @@ def ordered(first: int, second: int) -> NodePair:
     return min(first, second), max(first, second)
 
 
+def summed(gains: Iterable[int | None]) -> int | None:
+    """Add up gains or bounds; `None` if one of them is."""
+    gained = 0
+    for gain in gains:
+        if gain is None:
+            return None
+        gained += gain
+    return gained
+
+
 @dataclass(frozen=True)
 class ProofDemand:
     """A node that must share its cluster with a partner."""
@@ -206,8 +216,7 @@ class ProofGraph:
             near = self.rows[keep].keys() & self.rows[drop].keys()
         row: dict[int, int | None] = {}
         for node in near - {keep, drop}:
-            first, second = self.gain(keep, node), self.gain(drop, node)
-            row[node] = None if first is None or second is None else first + second
+            row[node] = summed((self.gain(keep, node), self.gain(drop, node)))
         for node in self.rows.pop(drop):
             del self.rows[node][drop]
         for node in self.rows[keep].keys() - row.keys():
@@ -230,9 +239,7 @@ class ProofGraph:
         near = set.intersection(*listed) if self.common is None else set.union(*listed)
         row: dict[int, int | None] = {}
         for node in near - members:
-            gains = [self.gain(u, node) for u in nodes]
-            known = [gain for gain in gains if gain is not None]
-            row[node] = sum(known) if len(known) == len(gains) else None
+            row[node] = summed(self.gain(u, node) for u in nodes)
         for u in nodes:
             for node in self.rows.pop(u):
                 del self.rows[node][u]

@@ -44,7 +44,7 @@ from itertools import combinations, product
 from typing import Any
 
 from caspr.proof.verify.facts import Assumptions, Facts, Mentions, Proof, read_integer, read_spans, require
-from caspr.proof.verify.graph import NodePair, ProofDemand, ProofGraph, ordered
+from caspr.proof.verify.graph import NodePair, ProofDemand, ProofGraph, ordered, summed
 from caspr.proof.verify.tree import bound_tree
 from caspr.task.pricing import Class, classes_of, pairs_of
 from caspr.task.votes import Evidence, Signature, meet
@@ -82,8 +82,7 @@ def bound_gain(facts: Facts, proof: Proof, scope: Mentions, assumed: Assumptions
         gains.append(gain)
     _check_parts(facts, parts, scope, assumed)
     require(reserved.isdisjoint(frozenset[Span]().union(*parts)), "a partner is in another part")
-    known = [gain for gain in gains if gain is not None]
-    return sum(known) if len(known) == len(gains) else None
+    return summed(gains)
 
 
 def _split_markers(nodes: list[Node]) -> tuple[list[Node], list[Span]]:

@@ -90,8 +90,8 @@ from math import gcd
 from typing import Any
 
 from caspr.proof.verify.cores import ProvenCore
-from caspr.proof.verify.facts import Proof, read_integer, require
-from caspr.proof.verify.graph import Link, NodePair, ProofGraph, ordered
+from caspr.proof.verify.facts import Proof, read_integer, require, required
+from caspr.proof.verify.graph import Link, NodePair, ProofGraph, ordered, summed
 
 FINEST = 60
 """The finest unit of multipliers is 2^-60: `--certificate` writes at most 20."""
@@ -176,8 +176,7 @@ def _bound_parts(graph: ProofGraph, parts: Sequence[Any]) -> int | None:
     rest = [node for node in graph.sizes if node not in number_of]
     require(not any(node in linked for node in rest), "a demand is in no part")
     outside = sum(gain for node in rest for _, gain in graph.positive(node)) // 2
-    known = [bound for bound in bounds if bound is not None]
-    return outside + sum(known) if len(known) == len(bounds) else None
+    return summed((outside, *bounds))
 
 
 def _try_all(graph: ProofGraph) -> int | None:
@@ -193,11 +192,10 @@ def _try_all(graph: ProofGraph) -> int | None:
             return
         node = nodes[position]
         for number, cluster in enumerate([*clusters, []]):
-            gains = [graph.gain(node, member) for member in cluster]
-            known = [gain for gain in gains if gain is not None]
-            if len(known) == len(gains):
+            gain = summed(graph.gain(node, member) for member in cluster)
+            if gain is not None:
                 larger = [*clusters[:number], [*cluster, node], *clusters[number + 1 :]]
-                yield from tried(position + 1, larger, gained + sum(known))
+                yield from tried(position + 1, larger, gained + gain)
 
     return max(tried(0, [], 0), default=None)
 
@@ -451,9 +449,7 @@ class _Moves:
         graph, (a, b, p, x, y) = self.graph, weights
         inside = self.component(u)
         require(v in inside and u != v, "a rule is about nodes of two components")
-        gain = graph.gain(u, v)
-        require(gain is not None, "a rule is about a forbidden pair")
-        assert gain is not None
+        gain = required(graph.gain(u, v), "a rule is about a forbidden pair")
         listed = ((graph.rows[u].keys() | graph.rows[v].keys()) & inside) - {u, v}
         loss = sum(self._loss(u, v, k, weights) for k in listed if k not in rivals)
         if graph.common is not None:
@@ -522,9 +518,7 @@ def _put_rivals(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
 
 
 def _joined(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
-    gained = _join_all(graph, [(u, v) for u, v, *_ in rows])
-    assert gained is not None  # what some optimum has together is not forbidden
-    return gained
+    return required(_join_all(graph, [(u, v) for u, v, *_ in rows]), "a rule joins a forbidden pair")
 
 
 def _put_apart(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:

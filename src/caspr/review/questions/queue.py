@@ -16,7 +16,7 @@ How sure the result is about a question, the votes say (`caspr.confidence`); a t
 
 When may an adjudicator stop? Every open question moves its own mention at most, so the number of their
 mentions bounds what further answers change directly. And after `STILL` answers in a row that changed nothing,
-little is left: in simulations on sets with a gold standard, 90 to 99 % of what answering everything gained
+little is left: in simulations on sets with a gold standard, 89 to 99 % of what answering everything gained
 was reached by then, with 59 to 98 % of the answers (`bench.adjudicator --project`).
 
 `static/state/types.d.ts` declares the fields of the JSON for the page; a test compares the two.

@@ -1,11 +1,11 @@
 """Small random problems with demands, and their optima by brute force."""
 
-from collections.abc import Iterator
 from random import Random
 
 import numpy as np
 
 from caspr.engines.native.partition.problem import Demand, Problem
+from tests.clusterings import every_clustering
 
 
 def random_demanding(seed: int, *, nodes: int = 7) -> Problem:
@@ -47,16 +47,6 @@ def random_demanding(seed: int, *, nodes: int = 7) -> Problem:
     return Problem(gains, forbidden, tuple(demands))
 
 
-def partitions(size: int) -> Iterator[list[int]]:
-    """Yield the labels of every clustering."""
-    if size == 0:
-        yield []
-        return
-    for labels in partitions(size - 1):
-        for label in range(max(labels, default=-1) + 2):
-            yield [*labels, label]
-
-
 def worth(problem: Problem, labels: list[int]) -> int | None:
     """Return what a clustering gains, worked out pair by pair; `None` if it breaks a rule."""
     total = 0
@@ -79,5 +69,5 @@ def worth(problem: Problem, labels: list[int]) -> int | None:
 
 def best_value(problem: Problem) -> int | None:
     """Return the best value of all clusterings that meet the demands."""
-    found = (worth(problem, labels) for labels in partitions(problem.size))
+    found = (worth(problem, labels) for labels in every_clustering(problem.size))
     return max((value for value in found if value is not None), default=None)

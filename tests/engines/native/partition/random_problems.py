@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from caspr.engines.native.partition.problem import Labels, Problem
+from tests.clusterings import every_clustering
 
 
 def random_problem(seed: int, size: int) -> Problem:
@@ -28,16 +29,8 @@ def random_problem(seed: int, size: int) -> Problem:
 
 
 def clusterings(size: int) -> Iterator[Labels]:
-    """Yield every clustering as labels by first node."""
-
-    def place(labels: list[int], used: int) -> Iterator[Labels]:
-        if len(labels) == size:
-            yield np.array(labels, dtype=np.intp)
-            return
-        for label in range(used + 1):
-            yield from place([*labels, label], max(used, label + 1))
-
-    yield from place([], 0)
+    """Return every clustering as labels by first node."""
+    return (np.array(labels, dtype=np.intp) for labels in every_clustering(size))
 
 
 def optima(problem: Problem) -> tuple[int, list[tuple[int, ...]]]:
@@ -45,7 +38,7 @@ def optima(problem: Problem) -> tuple[int, list[tuple[int, ...]]]:
     gains, forbidden = problem.gains.tolist(), problem.forbidden.tolist()
     pairs = list(combinations(range(problem.size), 2))
     best, reached = 0, [tuple(range(problem.size))]
-    for labels in (tuple(labels.tolist()) for labels in clusterings(problem.size)):
+    for labels in map(tuple, every_clustering(problem.size)):
         together = [(i, j) for i, j in pairs if labels[i] == labels[j]]
         if any(forbidden[i][j] for i, j in together):
             continue

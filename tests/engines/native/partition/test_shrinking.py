@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition import reductions as shrinking
+from caspr.engines.native.partition import splitting, ties
+from caspr.engines.native.partition.problem import firsts
 from caspr.engines.native.partition.reductions import Beside, Trials, shrink
+from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.watch import Watch
 from tests.engines.native.partition.random_listings import random_listing
 from tests.engines.native.partition.random_problems import optima
@@ -46,6 +49,31 @@ def test_shrinking_keeps_all_optima(block: int) -> None:
         one = shrink(sparse, Watch())
         assert optima(one.problem.dense())[0] + one.constant == value, seed
     assert fired > 40
+
+
+def test_what_a_split_leaves_for_ties_holds_only_what_all_optima_hold_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rivals leave some optima out, so what they put together is not among it."""
+    monkeypatch.setattr(splitting, "WRITTEN_OUT", 0)
+    monkeypatch.setattr(ties, "WRITTEN_OUT", 0)
+    held = rivals = 0
+    for seed in range(240):
+        sparse = random_listing(seed, 8)
+        _, best = optima(sparse.dense())
+        left = splitting.split(sparse, Watch())
+        assert left.shrunk is not None
+        groups, home = left.shrunk.labels, sparse.components()
+        first = firsts(groups)[groups]
+        for labels in map(np.array, best):
+            if (home == home[firsts(labels)[labels]]).all():
+                assert (labels == labels[first]).all(), seed
+        outcome = search(sparse.dense(), Watch())
+        known, fresh = (ties.first_optimum(sparse, outcome, Watch(), split) for split in (left, None))
+        assert known.proven and fresh.proven and known.labels.tolist() == fresh.labels.tolist(), seed
+        held += left.shrunk.problem.size < shrink(sparse, Watch()).problem.size
+        rivals += left.shrunk.problem.size > left.size
+    assert held and rivals
 
 
 def test_no_gaining_pair_is_excluded_by_the_quick_test_that_the_rules_find(

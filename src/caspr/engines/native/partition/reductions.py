@@ -105,8 +105,8 @@ class Reduced:
     """The new node of every old node."""
     constant: int
     """What the pairs put together gain: the old value is this plus the new one."""
-    keeps_all: bool = True
-    """Whether it keeps all optima; rivals keep only some."""
+    held: Labels | None = None
+    """What all optima hold together, in place of `labels`, if rivals made that keep only some optima."""
 
     def lift(self, labels: Labels) -> Labels:
         """Turn a clustering of the new nodes into one of the old."""
@@ -157,7 +157,7 @@ def _with_cores(reduced: Reduced, watch: Watch, record: list[Statement] | None) 
         record.append(renamed(statements.cores(cores), firsts(reduced.labels)))
     step = joined(problem.size, *_chained(cores))
     problem, gained = problem.contract(step)
-    return Reduced(problem, step[reduced.labels], reduced.constant + gained, reduced.keeps_all)
+    return Reduced(problem, step[reduced.labels], reduced.constant + gained, reduced.held)
 
 
 def _reduced_once(
@@ -194,7 +194,9 @@ def _reduced_once(
     smaller = _contracted(reduced, problem, together)
     if smaller is None and apart.any():
         return replace(reduced, problem=problem)
-    return smaller if smaller is None or not rivalries else replace(smaller, keeps_all=False)
+    if smaller is None or not rivalries or reduced.held is not None:
+        return smaller
+    return replace(smaller, held=reduced.labels)
 
 
 def _written(
@@ -216,7 +218,7 @@ def _contracted(reduced: Reduced, problem: Problem, together: Bools) -> Reduced 
         return None
     step = joined(problem.size, first, second)
     problem, gained = problem.contract(step)
-    return Reduced(problem, step[reduced.labels], reduced.constant + gained, reduced.keeps_all)
+    return Reduced(problem, step[reduced.labels], reduced.constant + gained, reduced.held)
 
 
 def beside(problem: Problem, watch: Watch | None = None) -> Ints:

@@ -728,12 +728,7 @@ def is_crowded(problem: Problem) -> bool:
 
 def undecided_pair(problem: Problem, x: Floats) -> tuple[int, int]:
     """Choose the pair to branch on: a home and a partner that are far from decided, or any other pair."""
-    pairs = [
-        (demand.home, partner)
-        for demand in problem.demands
-        for partner in demand.partners
-        if partner != demand.home
-    ]
+    pairs = [(demand.home, partner) for demand in problem.demands for partner in demand.partners]
     if pairs:
         between = x[tuple(np.array(pairs).T)]
         unclear = np.minimum(between, 1 - between)
@@ -753,7 +748,6 @@ def undecided(problem: Problem, x: Floats) -> tuple[int, int]:
     chance = x * x * (1 - x) if is_crowded(problem) else unclear
     stake = chance * (1 + np.abs(problem.gains) + around[:, None] + around[None, :])
     stake[problem.forbidden] = -1.0
-    np.fill_diagonal(stake, -1.0)
     first, second = divmod(int(stake.argmax()), problem.size)
     if stake[first, second] <= 1e-3:
         least = np.iinfo(np.int64).min

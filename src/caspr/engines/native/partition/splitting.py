@@ -24,6 +24,7 @@ from caspr.engines.native.partition.problem import (
     connected_groups,
     firsts,
     joined,
+    renumber,
 )
 from caspr.engines.native.partition.reductions import Shrunk, reduce, shrink
 from caspr.engines.native.partition.sparse import SparseProblem
@@ -78,9 +79,11 @@ class Split:
     hopeless: bool = False
     """Whether no clustering meets the demands; then there are no pieces."""
     shrunk: Shrunk | None = None
-    """What the rules for large problems left, which keep all optima, if they were applied."""
+    """What the rules left that keep all optima, if the problem was large."""
     unique: bool = False
     """Whether all optima are equal that have each cluster within what positive gains connect."""
+    held: Labels | None = None
+    """What all of these hold together, in place of `labels`, if that is less."""
 
     @cached_property
     def firsts(self) -> Labels:
@@ -110,7 +113,19 @@ def split(problem: Problem | SparseProblem, watch: Watch, *, record: bool = Fals
     shrunk = shrunk_if_sparse(problem, watch, record=steps if record else None)
     groups = list(_groups(shrunk.problem.components()))
     inner = [_split_group(shrunk.problem.restrict(group), watch, record=record) for group in groups]
-    return replace(_joined_splits(shrunk.labels, shrunk.constant, steps, groups, inner), shrunk=shrunk)
+    whole = _joined_splits(shrunk.labels, shrunk.constant, steps, groups, inner)
+    return replace(whole, shrunk=_shrunk_more(shrunk, groups, inner))
+
+
+def _shrunk_more(shrunk: Shrunk, groups: Sequence[Labels], inner: Sequence[Split]) -> Shrunk:
+    """Contract what is together in every optimum of the groups into which a problem falls."""
+    names = np.arange(shrunk.problem.size)
+    for group, part in zip(groups, inner, strict=True):
+        held = part.labels if part.held is None else part.held
+        names[group] = group[firsts(held)[held]]
+    step = renumber(names)
+    problem, gained = shrunk.problem.contract(step)
+    return Shrunk(problem, step[shrunk.labels], shrunk.constant + gained)
 
 
 def shrunk_if_sparse(
@@ -186,8 +201,16 @@ def _split_dense(problem: Problem, watch: Watch, *, record: bool, cores: bool = 
     reduced = reduce(problem, watch, record=steps if record else None, cores=cores)
     small = reduced.problem
     pieces = [Piece(group, small.restrict(group)) for group in connected_groups(small.gains > 0)]
-    unique = reduced.keeps_all and not pieces
-    return Split(reduced.labels, small.size, reduced.constant, _in_order(pieces), tuple(steps), unique=unique)
+    unique = reduced.held is None and not pieces
+    return Split(
+        reduced.labels,
+        small.size,
+        reduced.constant,
+        _in_order(pieces),
+        tuple(steps),
+        unique=unique,
+        held=reduced.held,
+    )
 
 
 def _in_order(pieces: list[Piece]) -> tuple[Piece, ...]:

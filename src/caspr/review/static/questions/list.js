@@ -285,7 +285,7 @@ function remaining({ mentions, ties }) {
 /** @param {Stakes} stakes */
 function recent({ steps, changed, still, enough }) {
   if (still >= enough) {
-    return `The last ${still} answers changed nothing. You may stop here: in simulations with short texts and an expert’s gold standard, 90 to 99 % of what answering every question gains was reached by then.`;
+    return `The last ${still} answers changed nothing. You may stop here: in simulations with short texts and an expert’s gold standard, 89 to 99 % of what answering every question gains was reached by then.`;
   }
   if (steps === 1) {
     return changed ? "The last step changed the result." : "The last step changed nothing.";
