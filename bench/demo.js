@@ -8,6 +8,8 @@
  */
 import { Announcer } from "../src/caspr/review/static/panels/messages.js";
 
+/** @import { Change } from "../src/caspr/review/static/state/types.js" */
+
 /**
  * Where an operation leads, and what the server said to it and to taking it back.
  * @typedef {{ to: number, done: number, undone: number }} Step
@@ -82,15 +84,23 @@ class Player {
 
   #redo() {
     const step = this.#undone.pop();
-    return step ? this.#take(step) : refusal(422);
+    if (!step) return refusal(422);
+    // What changed when it was taken back, the other way round: redoing it names no mention.
+    const { changed } = /** @type {{ changed: Change[] }} */ (this.bodies[step.undone]);
+    return this.#take(step, {
+      changed: changed.map(({ mention, from, to }) => ({ mention, from: to, to: from })),
+    });
   }
 
-  /** @param {Step} step */
-  #take(step) {
+  /**
+   * @param {Step} step
+   * @param {Record<string, unknown>} change what differs from how it was recorded
+   */
+  #take(step, change = {}) {
     this.#taken.push(step);
     this.#version += 1;
     const next = this.#undone.at(-1);
-    return this.#say(step.done, next ? { redo: this.bodies[next.undone].redo } : {});
+    return this.#say(step.done, next ? { ...change, redo: this.bodies[next.undone].redo } : change);
   }
 
   /**

@@ -118,6 +118,8 @@ class Recorder:
         self._server = server
         self._bodies: dict[str, int] = {}
         self._nodes: list[Values] = []
+        self._first: list[str] = []
+        """The questions before any answer."""
 
     def recorded(self) -> Values:
         """Record everything; return it as `demo.js` reads it."""
@@ -160,13 +162,19 @@ class Recorder:
         return len(self._nodes) - 1
 
     def _read(self) -> tuple[dict[str, int], list[Values]]:
-        """Read questions, their cards and the mentions; return where they are kept, and the cards."""
+        """Read questions, their cards and the mentions; return where they are kept, and the cards.
+
+        The page reads the card of an answered question, too, when the answer is given again.
+        """
         questions, state = self._server.read(QUESTIONS), self._server.read("state")
-        addresses = [f"question/{row['id']}" for row in questions["questions"]]
-        cards = [self._server.read(f"{address}?prices") for address in addresses]
+        listed = [row["id"] for row in questions["questions"]]
+        self._first = self._first or listed
+        cards = {id: self._server.read(f"question/{id}?prices") for id in listed}
+        closed = {id: self._server.read(f"question/{id}") for id in self._first if id not in cards}
+        shown = {f"question/{id}": card for id, card in (cards | closed).items()}
         mentions = {f"mention/{id}": self._server.read(f"mention/{id}") for id in state["mentions"]}
-        answers = {QUESTIONS: questions, **dict(zip(addresses, cards, strict=True)), **mentions}
-        return {address: self._kept(answer) for address, answer in answers.items()}, cards
+        answers = {QUESTIONS: questions, **shown, **mentions}
+        return {address: self._kept(answer) for address, answer in answers.items()}, [*cards.values()]
 
     def _single(self, cards: list[Values]) -> Iterator[Values]:
         """Return steps after which nothing is recorded: answers out of turn, and mentions enforced."""

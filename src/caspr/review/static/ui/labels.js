@@ -62,7 +62,8 @@ export const place = places.index ?? "";
  */
 export function sureText({ kind, confidence, against, voters, tie }, inPart = 0) {
   const who = kind === "boundary" ? " who marked it" : "";
-  const votes = `${against || "none"} of ${voters}${who} against${inPart ? `, ${inPart} only in part for it` : ""}`;
+  const partly = inPart ? `, ${inPart} only in part for it` : "";
+  const votes = `${against || "none"} of ${voters}${who} against${partly}`;
   return `confidence ${confidence} % (${tie ? "a tie, " : ""}${votes})`;
 }
 
