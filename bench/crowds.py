@@ -19,6 +19,8 @@ from bench.measure import Measure, measure
 
 Row = tuple[str, str, str]
 OBJECTIVES = ("v", "va", "u", "ua")
+SHORT = 0.5
+"""A limit in seconds that is too short for a novel."""
 READING = """import sys
 from pathlib import Path
 from caspr.formats import read_all
@@ -46,7 +48,7 @@ def one_chain(mentions: int, annotators: int) -> Shape:
 
 
 def crowd_rows(folder: Path, *, quick: bool) -> Iterator[Row]:
-    """Measure short novels of many annotators under each objective, long ones, and one long chain."""
+    """Measure short novels of many annotators under each objective, long ones, limits, and one long chain."""
     short, long, chain = (200, 400, 500) if quick else (2_000, 20_000, 15_000)
     for annotators, reach in ((20, 3), (40, 6)):
         files = _saved(crowd(annotators, mentions=short), folder)
@@ -54,8 +56,15 @@ def crowd_rows(folder: Path, *, quick: bool) -> Iterator[Row]:
             run = measure(files, "native", objective, seconds=60)
             work = f"{short:,} mentions x {annotators} annotators, {objective.upper()}"
             yield work, f"proven, {reach} s", _state(run)
-    for annotators in (10, 20, 40):
+    for annotators in (5, 10, 20, 40):
         files = _saved(crowd(annotators, mentions=long), folder)
+        for objective in ("v", "va"):
+            run = measure(files, "native", objective, seconds=SHORT)
+            yield (
+                f"time limit {SHORT} s: novel x {annotators} annotators, {objective.upper()}",
+                "within 1 s of it",
+                f"{run.clock:.1f} s by the clock, {run.seconds:.1f} s of the processor with all checks",
+            )
         reading, _ = child([sys.executable, "-c", READING, *map(str, files)])
         for objective in ("v", "u"):
             run = measure(files, "native", objective, seconds=120)

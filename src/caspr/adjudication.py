@@ -190,7 +190,7 @@ def _chosen(instance: Instance, settings: Settings) -> tuple[str, Engine]:
         return name, solve
     if settings.engine not in ("auto", "clingo"):
         raise InputError(
-            f"--engine {settings.engine}: found rules about the solution, which only engine clingo can "
+            f"--engine {settings.engine}: your rules are about the solution, which only engine clingo can "
             "respect"
         )
     return choose("clingo", settings.encoding, settings.limits.solver_options)

@@ -279,7 +279,7 @@ def test_files_in_which_nobody_marked_anything_are_refused(caspr: Caller, tmp_pa
     for command in ("adjudicate", "check"):
         message = caspr.fails(command, *files)
         assert "a.conll, " in message
-        assert "found no chain of any annotator" in message
+        assert "no annotator has any chains" in message
     some = make(tmp_path / "c.conll", "(1)", "-", "(1)")
     assert caspr("adjudicate", *files, some).code == 0
 

@@ -113,7 +113,7 @@ def test_a_warning_about_the_whole_corpus_is_refused_if_strict(caspr: Caller, tm
 def test_weights_must_fit_the_annotators(caspr: Caller, tmp_path: Path) -> None:
     outcome = corpus(caspr, tmp_path / "out", "--weight", "ana=2")
     assert outcome.code == 2
-    assert "found annotator 'ana', expected one of anna, ben, carla" in outcome.err
+    assert "there is no annotator 'ana': choose among anna, ben, carla" in outcome.err
     (tmp_path / "w.csv").write_text("anna,2,1\nben,2,1\n", encoding="utf-8")
     outcome = corpus(caspr, tmp_path / "out", "--weights", tmp_path / "w.csv")
     assert outcome.code == 2

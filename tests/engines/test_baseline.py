@@ -149,8 +149,8 @@ def test_the_best_annotator_is_tried_first_whatever_weighs() -> None:
 
 def tried_first(instance: Instance) -> list[str]:
     """Return the chains that are tried first."""
-    chains, _ = module._candidates(instance)[0]
-    return ["-".join(str(mention.start) for mention in chain) for chain in chains]
+    first = module._candidates(instance)[0]
+    return ["-".join(str(mention.start) for mention in chain) for chain in first]
 
 
 def test_the_majority_is_tried_first_unless_an_annotator_seems_better() -> None:
@@ -175,6 +175,7 @@ def test_once_time_is_up_a_second_answer_is_tried_only_if_it_may_be_the_best(
     sure = annotation("a", [1, 2, 3, 4, 5]), annotation("b", [1, 2, 3, 4, 5]), annotation("c", [7, 8])
     priced_baseline(Instance(sure, OBJECTIVES["u"]), 0)
     assert len(tried) == 1
-    alike = annotation("a", [1, 2], [3, 4]), annotation("b", [1, 3], [2, 4])
-    priced_baseline(Instance(alike, OBJECTIVES["u"]), 0)
+    alike = [annotation(str(n), [1, 2], [3, 4]) for n in range(2)]
+    alike += [annotation(str(n), [1, 3], [2, 4]) for n in (2, 3)]
+    priced_baseline(Instance(tuple(alike), OBJECTIVES["u"]), 0)
     assert len(tried) == 3

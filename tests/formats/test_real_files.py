@@ -43,7 +43,7 @@ class TestNoChains:
     def test_unknown_types_are_named(self, tmp_path: Path) -> None:
         paths = [put(tmp_path, f"{name}.xmi", self.OTHER) for name in "ab"]
         with pytest.raises(
-            InputError, match=r"found no chain of any annotator; they hold: webanno.custom.Other, web"
+            InputError, match=r"no annotator has any chains; they hold: webanno.custom.Other, web"
         ):
             adjudicate(read_all(paths))
 
@@ -51,7 +51,7 @@ class TestNoChains:
         empty = replace(BEAR, annotator="y", chains=())
         [result] = adjudicate([[BEAR], [empty]], objective="u")
         assert {finding.code for finding in result.findings} >= {"empty-annotation"}
-        with pytest.raises(InputError, match="found no chain of any annotator"):
+        with pytest.raises(InputError, match="no annotator has any chains"):
             adjudicate([[replace(empty, annotator="x")], [empty]])
 
     def test_one_of_several_documents_may_be_empty(self) -> None:

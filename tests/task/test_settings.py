@@ -70,7 +70,7 @@ def test_learned_weights_need_three_annotators() -> None:
 
 def test_a_factor_for_nobody_is_refused() -> None:
     documents = [(annotation("a", PAIR), annotation("b", PAIR))]
-    with pytest.raises(InputError, match="found annotator 'ana', expected one of a, b"):
+    with pytest.raises(InputError, match="there is no annotator 'ana': choose among a, b"):
         change(Settings(), {"weight": ["ana=2"]}).for_run(documents)
     settings = change(change(Settings(), {"weights": TABLE}), {"weight": ["a=2"]})
     assert settings.weights is None

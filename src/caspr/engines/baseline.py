@@ -10,13 +10,14 @@ the majority    every mention is linked with those just before it in annotators'
 the annotators  an estimate says whose chains to try first, theirs or the majority's. If every pair is used
                 or omitted, what chains save is a sum over all annotators: for each, how many pairs the two
                 have in common. It follows from how many mentions each chain of one has in each of the other.
-                Where time is up, one answer is then enough if it is clearly the best by the estimate.
+                Where time is up, one answer is enough if a sample of pairs says that it is clearly the best.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations_with_replacement
 from math import comb, inf
+from random import Random
 from time import monotonic
 
 from caspr.task.contradictions import arrangement
@@ -32,14 +33,17 @@ COMPARED = 500_000
 """How many chains of two annotators are compared, one mention after the other, to estimate whose are best."""
 ENOUGH = 2
 """How many answers are tried whatever the time: as a rule those of the majority and the best annotator."""
-CLEARLY = 1.1
-"""Where prices add up, the first is enough if by the estimate it saves this many times what the next does."""
+CLEARLY, PAIRS = 1.1, 2_000
+"""Once time is up, the first is enough if its chains save this many times what the next ones do.
+
+That is judged by so many pairs of each, chosen at random.
+"""
 FALLBACK = (
     "nothing better was found than the chains of one annotator, or of the majority, made to fit rules and "
     "decisions"
 )
 """The warning when the baseline is the result."""
-Chains = Iterable[tuple[Span, ...]]
+Chains = Sequence[tuple[Span, ...]]
 
 
 def baseline(instance: Instance, seconds: float = inf) -> Partition | None:
@@ -59,11 +63,11 @@ def priced_baseline(instance: Instance, seconds: float = inf) -> tuple[Partition
         return None
     enforced = [list(chain) for chain in arranged if len(chain) > 1]
     legal: dict[Partition, int] = {}
-    adds_up, candidates = _adds_up(instance), _candidates(instance)
-    cost_of = linked_cost if adds_up else legal_cost
-    for chains, saved in candidates:
-        clear = bool(legal) and adds_up and CLEARLY * saved < candidates[0][1]
-        if (clear or len(legal) >= ENOUGH) and monotonic() > deadline:
+    cost_of = linked_cost if _adds_up(instance) else legal_cost
+    candidates = _candidates(instance)
+    for chains in candidates:
+        late = bool(legal) and monotonic() > deadline
+        if late and (len(legal) >= ENOUGH or _is_clear(instance, candidates[0], chains)):
             break
         answer = _fit(instance, enforced, chains)
         cost = None if answer in legal else cost_of(instance, answer)
@@ -122,18 +126,33 @@ def _linked(signature: Signature, held: Mapping[tuple[int, int], int]) -> int:
     return linked
 
 
-def _candidates(instance: Instance) -> list[tuple[Chains, int]]:
-    """Return chains to try and what they probably save, the best first."""
+def _is_clear(instance: Instance, first: Chains, second: Chains) -> bool:
+    """Return whether some chains save clearly more than others, by a sample of their pairs."""
+    return _saved_by_some(instance, first) > CLEARLY * _saved_by_some(instance, second)
+
+
+def _saved_by_some(instance: Instance, chains: Chains) -> float:
+    """Estimate what the pairs of chains save; those that are forbidden save nothing."""
+    random, pairs = Random(1), [comb(len(chain), 2) for chain in chains]
+    prices = (
+        instance.price(*random.sample(chain, 2))
+        for chain in random.choices(chains, pairs, k=PAIRS if any(pairs) else 0)
+    )
+    return sum(price.gain for price in prices if price.allowed) / PAIRS * sum(pairs)
+
+
+def _candidates(instance: Instance) -> list[Chains]:
+    """Return chains to try, those first that probably save most."""
     majority = list(_majority(instance))
     chains: list[Chains] = [[chain.mentions for chain in one.chains] for one in instance.annotations]
     saved = _estimated(instance, majority)
     # Of equal ones the majority comes first.
     numbers = sorted(range(len(saved)), key=lambda number: (-saved[number], number < len(chains), number))
     chains.append(majority)
-    return [*((chains[number], saved[number]) for number in numbers), ((), 0)]
+    return [*(chains[number] for number in numbers), ()]
 
 
-def _majority(instance: Instance) -> Chains:
+def _majority(instance: Instance) -> Iterable[tuple[Span, ...]]:
     """Return what the links of most annotators connect, without pairs that are forbidden."""
     signatures, last = instance.votes.signatures, dict[tuple[int, int], Span]()
     groups = Groups(signatures)
@@ -151,7 +170,7 @@ def _majority(instance: Instance) -> Chains:
         yield from [tuple(chain)] if free else _linked_chains(instance, chain)
 
 
-def _linked_chains(instance: Instance, mentions: list[Span]) -> Chains:
+def _linked_chains(instance: Instance, mentions: list[Span]) -> Iterable[tuple[Span, ...]]:
     """Divide mentions into chains in which every two are linked; sets of mentions are bits."""
     signatures = instance.votes.signatures
     left = sorted(mentions, key=lambda mention: (-len(signatures[mention].chains), mention))

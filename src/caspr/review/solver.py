@@ -176,8 +176,8 @@ class Solver:
         instance, findings = with_rules(instance, self.settings)
         if instance.rules.program:
             raise InputError(
-                "rules: found rules about the solution, expected rules about the input: the review page "
-                "solves after each click; use `caspr adjudicate` and `caspr redo`"
+                "rules: yours are about the solution, which the review page cannot respect after each click: "
+                "use `caspr adjudicate` and `caspr redo`"
             )
         return instance, findings
 

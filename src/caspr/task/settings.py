@@ -133,7 +133,7 @@ class Settings:
         for factor in self.factors:
             if factor.annotator not in known:
                 raise InputError(
-                    f"weight: found annotator '{factor.annotator}', expected one of {', '.join(known)}"
+                    f"weight: there is no annotator '{factor.annotator}': choose among {', '.join(known)}"
                 )
 
     def for_document(self, annotations: Sequence[Annotation]) -> tuple["Settings", tuple[Finding, ...]]:
@@ -435,7 +435,7 @@ def _rule_file(name: str | Path | RuleFile) -> RuleFile:
         text = resources.files(__package__).joinpath(f"rule_library/{name}.lp").read_text(encoding="utf-8")
         return RuleFile(f"{name}.lp", text)
     if not Path(name).exists() and Path(name).suffix != ".lp":
-        raise InputError(f"rules: found no file '{name}', expected one, or one of {', '.join(LIBRARY)}")
+        raise InputError(f"rules: there is no file '{name}'; CaspR comes with {', '.join(LIBRARY)}")
     return RuleFile(Path(name).name, read_text(Path(name)))
 
 

@@ -168,8 +168,10 @@ def count_votes(
     linked = {mention: tuple(homes[mention]) for mention in sorted(homes)}
     marks: dict[Span, int] = defaultdict(int)
     for mention, own in linked.items():
+        markers = 0
         for annotator, _ in own:
-            marks[mention] |= 1 << annotator
+            markers |= 1 << annotator
+        marks[mention] = markers
     for mention, bit in alone:
         marks[mention] |= bit
     votes = Votes(len(marked), {}, dict(marks), tuple(map(count_links, marked)), tuple(seen))

@@ -91,8 +91,8 @@ def refuse_nothing_marked(documents: Sequence[Sequence[Annotation]]) -> None:
         return
     names = (annotation.document.source or annotation.annotator for annotation in every[:5])
     raise InputError(
-        f"{', '.join(dict.fromkeys(names))}: found no chain of any annotator{_held(every)}, expected the "
-        "chains of at least one: choose what to read with --layer, --relation or --format"
+        f"{', '.join(dict.fromkeys(names))}: no annotator has any chains{_held(every)}; "
+        "choose what to read with --layer, --relation or --format"
     )
 
 

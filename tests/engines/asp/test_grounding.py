@@ -263,7 +263,7 @@ def test_settings_keep_rules_by_content() -> None:
     assert [file.name for file in settings.rules] == ["same-type.lp", "ours.lp"]
     assert read_settings(write_settings(settings)).rules == settings.rules
     assert change(settings, {"rules": "none"}).rules == ()
-    with pytest.raises(InputError, match="found no file 'sametype', expected one, or one of same-type"):
+    with pytest.raises(InputError, match="there is no file 'sametype'; CaspR comes with same-type"):
         change(Settings(), {"rules": "sametype"})
 
 
