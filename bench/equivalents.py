@@ -120,27 +120,15 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "join",
-        "for node in self.rows[keep].keys() - row.keys():",
-        ("drop-operand",),
-        "what is deleted too much is written again by the next loop",
-    ),
-    Equivalent(
-        "join",
         "assert gained is not None",
         ("always",),
         "it is for the type checker; nobody joins a forbidden pair",
     ),
     Equivalent(
-        "join_all",
+        "join",
         "near = set.intersection(*listed) if self.common is None else set.union(*listed)",
         ("never",),
         "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
-    ),
-    Equivalent(
-        "join_all",
-        "inside = sum(self.gain(u, v) or 0 for u, v in combinations(nodes, 2))",
-        ("drop-operand 2",),
-        "it is for the type checker; a core with a forbidden pair was refused before",
     ),
     Equivalent(
         "may_swap",

@@ -115,7 +115,7 @@ def test_joining_many_is_joining_one_by_one() -> None:
     ):
         one_by_one = graph.copy()
         gained = one_by_one.join(0, 1) + one_by_one.join(0, 2) + one_by_one.join(0, 3)
-        assert graph.join_all([2, 0, 3, 1]) == gained
+        assert graph.join(2, 0, 3, 1) == gained
         assert (graph.sizes, graph.rows) == (one_by_one.sizes, one_by_one.rows)
         assert [graph.find(node) for node in range(5)] == [0, 0, 0, 0, 4]
 
@@ -126,7 +126,7 @@ def test_joining_many_keeps_what_only_some_of_them_gain_or_forbid() -> None:
     graph.put(1, 3, 7)
     graph.put(1, 4, 7)
     graph.put(2, 3, None)
-    assert graph.join_all([0, 1, 2]) == 3
+    assert graph.join(0, 1, 2) == 3
     assert (graph.gain(0, 3), graph.gain(0, 4), graph.gain(3, 4)) == (None, 9, 1)
 
 

@@ -206,40 +206,14 @@ class ProofGraph:
             )
             self.demands[number] = demand.keep(possible)
 
-    def join(self, u: int, v: int) -> int:
-        """Make two nodes one that are not forbidden; return what they gain."""
-        keep, drop = ordered(u, v)
-        gained = self.gain(keep, drop)
+    def join(self, *nodes: int) -> int:
+        """Make nodes one of which none forbids another; return what they gain."""
+        keep, *dropped = sorted(nodes)
+        gained = summed(self.gain(u, v) for u, v in combinations(nodes, 2))
         assert gained is not None
-        near = self.rows[keep].keys() | self.rows[drop].keys()
-        if self.common is None:
-            near = self.rows[keep].keys() & self.rows[drop].keys()
-        row: dict[int, int | None] = {}
-        for node in near - {keep, drop}:
-            row[node] = summed((self.gain(keep, node), self.gain(drop, node)))
-        for node in self.rows.pop(drop):
-            del self.rows[node][drop]
-        for node in self.rows[keep].keys() - row.keys():
-            del self.rows[node][keep]
-        for node, gain in row.items():
-            self.rows[node][keep] = gain
-        self.rows[keep] = row
-        self.sizes[keep] += self.sizes.pop(drop)
-        self.joined[drop] = keep
-        met = {number: demand.contract(keep, drop) for number, demand in self.demands.items()}
-        self.demands = {number: demand for number, demand in met.items() if demand is not None}
-        self.forget_forbidden()
-        return gained
-
-    def join_all(self, nodes: Sequence[int]) -> int:
-        """Make several nodes one, none of them forbidden or in a demand; return what they gain."""
-        keep, members = min(nodes), set(nodes)
-        inside = sum(self.gain(u, v) or 0 for u, v in combinations(nodes, 2))
         listed = [set(self.rows[u]) for u in nodes]
         near = set.intersection(*listed) if self.common is None else set.union(*listed)
-        row: dict[int, int | None] = {}
-        for node in near - members:
-            row[node] = summed(self.gain(u, node) for u in nodes)
+        row = {node: summed(self.gain(u, node) for u in nodes) for node in near.difference(nodes)}
         for u in nodes:
             for node in self.rows.pop(u):
                 del self.rows[node][u]
@@ -248,8 +222,12 @@ class ProofGraph:
         self.rows[keep] = row
         size = sum(self.sizes.pop(u) for u in nodes)
         self.sizes[keep] = size
-        self.joined |= dict.fromkeys(members - {keep}, keep)
-        return inside
+        for drop in dropped:
+            self.joined[drop] = keep
+            met = {number: demand.contract(keep, drop) for number, demand in self.demands.items()}
+            self.demands = {number: demand for number, demand in met.items() if demand is not None}
+        self.forget_forbidden()
+        return gained
 
     def restrict(self, nodes: Sequence[int]) -> "ProofGraph":
         """Keep some nodes, the i-th of which gets the number i; demands must be inside or outside of them.

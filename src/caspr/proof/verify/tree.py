@@ -500,7 +500,7 @@ def _put_cores(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
         require(nodes.isdisjoint(core.weights), "a node is in two cores")
         require(core.holds, "a core does not hold")
         nodes |= core.weights.keys()
-    return sum(graph.join_all(row[::2]) for row in rows)
+    return sum(graph.join(*row[::2]) for row in rows)
 
 
 def _put_rivals(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
