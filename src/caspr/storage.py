@@ -286,11 +286,15 @@ def _finish(file: _Pending) -> None:
     file.written = True
 
 
-def put_in_place(temporary: Path, target: Path) -> None:
-    """Put a file into the place of another in one step."""
+def put_in_place(temporary: Path, target: Path, compare: Callable[[], None] = lambda: None) -> None:
+    """Put a file into the place of another in one step; `compare` is called right before, and may refuse.
+
+    Where another program has the file open, Windows refuses this for a while, in which it may be saved.
+    """
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
+            compare()
             temporary.replace(target)
             return
         except PermissionError:
@@ -596,9 +600,6 @@ def write_unless_changed(path: Path, data: bytes, is_known: Callable[[bytes], bo
         try:
             stamp = stamp_of(staged)
             assert stamp is not None
-            with suppress(FileNotFoundError):
-                if not is_known(target.read_bytes()):
-                    raise ChangedError(_changed(path))
             _replace(path, staged, target, data, is_known)
         finally:
             with suppress(OSError):
@@ -608,8 +609,14 @@ def write_unless_changed(path: Path, data: bytes, is_known: Callable[[bytes], bo
 
 
 def _replace(path: Path, staged: Path, target: Path, data: bytes, is_known: Callable[[bytes], bool]) -> None:
+    def compare() -> None:
+        with suppress(FileNotFoundError):
+            if not is_known(target.read_bytes()):
+                raise ChangedError(_changed(path))
+
+    compare()
     if not exchange(staged, target):
-        put_in_place(staged, target)
+        put_in_place(staged, target, compare)
         return
     placed, out = data, staged.read_bytes()
     if is_known(out):

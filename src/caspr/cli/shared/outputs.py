@@ -216,10 +216,16 @@ class Outputs:
 
     def _refuse_changed(self) -> None:
         """Refuse to write what was made from a file that somebody saved since it was read."""
-        if self.rewritten is not None and self.rewritten.read_bytes() != self.known:
+        if self.rewritten is None:
+            return
+        try:
+            now = self.rewritten.read_bytes()
+        except FileNotFoundError:
+            now = None
+        if now != self.known:
             raise OutputError(
-                f"{self.rewritten}: another program saved this file meanwhile, so nothing was written; run "
-                "the command again"
+                f"{self.rewritten}: another program saved or removed this file meanwhile, so nothing was "
+                "written; run the command again"
             )
 
     def _refuse_clashes(self, contents: Mapping[str, Files]) -> None:
