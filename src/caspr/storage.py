@@ -17,9 +17,9 @@ again for a while there.
     review.conll          the file
     .review.conll.lock    beside it; its holder has it locked, and its process id stands in it
 
-The system releases a lock when its process ends, also by kill -9, so that a leftover lock file hinders
-nobody. A file is locked by its name with symbolic links followed. One with several names (hard links) would
-have several locks, and replacing one of its names would not replace the others: it is refused.
+The system releases a lock when its process ends, even by kill -9, so a leftover lock file is harmless. A
+file is locked by its name with symbolic links followed. One with several names (hard links) would have
+several locks, and replacing one of its names would not replace the others: it is refused.
 
 **Comparing.** A file that somebody else may save is replaced only while it holds what the writer knows:
 
@@ -69,7 +69,7 @@ _TEMPORARY = re.compile(r"\.caspr-[0-9a-f]{16}\.tmp")
 _FORBIDDEN = re.compile(
     r'[\x00-\x1f<>:"|?*\\]|[. ]$|^(?=(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)).', re.IGNORECASE
 )
-"""What Windows does not have in the name of a file: characters, ends, and the names of devices."""
+"""What Windows does not allow in the name of a file: characters, ends, and the names of devices."""
 _BINARY: int = getattr(os, "O_BINARY", 0)
 """Without it, Windows changes line ends."""
 _LONGEST_NAME = 60

@@ -202,7 +202,7 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-PRICING = 20.0
+PRICING_SECONDS = 20.0
 """Seconds for pricing questions in the background after each change."""
 
 Listener = Callable[[int, str, dict[str, Any]], None]
@@ -302,9 +302,9 @@ class ReviewSession:
         with self.lock:
             self.poll()
             history = self.history(number)
-            made = Authorship(who or self.who, self._moment())
+            author = Authorship(who or self.who, self._moment())
             try:
-                return self._carry_out(number, history, operation, version, made)
+                return self._carry_out(number, history, operation, version, author)
             finally:
                 self._run_background(number)
 
@@ -314,16 +314,16 @@ class ReviewSession:
         return utc(self._acted)
 
     def _carry_out(
-        self, number: int, history: History, operation: Any, version: object, made: Authorship
+        self, number: int, history: History, operation: Any, version: object, author: Authorship
     ) -> dict[str, Any]:
         if self.problem is not None:
             raise UnusableError(self.problem)
         if version != history.version:
             raise StaleError("The document has changed since you loaded it.", history.version)
-        limits, first = history.solver.settings.limits, quick_look(history.solver)
-        step = history.step_for(operation, first, made)
+        limits, quick = history.solver.settings.limits, quick_look(history.solver)
+        step = history.step_for(operation, quick, author)
         self._write_or_reload(number, step)
-        update = self.documents[number].take(step, working=can_improve(step.snapshot, limits, first))
+        update = self.documents[number].take(step, working=can_improve(step.snapshot, limits, quick))
         self._publish(number, "update", update)
         return update
 
@@ -479,7 +479,7 @@ class ReviewSession:
             if history is not None and history.working:
                 self._improve(number, history, cancelled)
             if history is not None:
-                history.queue.price_first(history.snapshot, PRICING, cancelled)
+                history.queue.price_first(history.snapshot, PRICING_SECONDS, cancelled)
         self._open_rest(cancelled)
 
     def _open_rest(self, cancelled: Cancelled) -> None:

@@ -93,7 +93,7 @@ class StartPages:
     reviews: Reviews
     presence: Presence
     jobs: dict[Path, CommandRun] = field(default_factory=dict)
-    """What was made last, or is being made, by folder."""
+    """The last or running job of each folder."""
     seen: dict[Path, Recognised] = field(default_factory=dict)
     """What the files of a project hold, as they were last looked at."""
 

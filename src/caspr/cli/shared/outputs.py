@@ -125,7 +125,7 @@ class Outputs:
 
     outputs: tuple[Output, ...]
     inputs: tuple[Path, ...] = ()
-    """What is read beside the files that options and arguments name: what is in folders, for example."""
+    """What is read besides the files that options and arguments name: what is in folders, for example."""
     rewritten: Path | None = None
     """The input that is rewritten in place, which is an output, too."""
     known: bytes = b""
