@@ -100,3 +100,21 @@ def test_without_an_exchange_files_are_compared_and_replaced(
     with pytest.raises(ChangedError):
         write_unless_changed(path, b"more", is_known)
     assert (path.read_bytes(), names(path)) == (OURS, ["file"])
+
+
+def test_what_is_saved_while_windows_lets_nobody_replace_the_file_is_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "exchange", lambda one, other: False)
+    monkeypatch.setattr("caspr.storage.sys.platform", "win32")
+    replace = Path.replace
+
+    def refused_once(self: Path, target: Path) -> Path:
+        monkeypatch.setattr(Path, "replace", replace)
+        path.write_bytes(b"editor's\n")
+        raise PermissionError(5, "Access is denied")
+
+    monkeypatch.setattr(Path, "replace", refused_once)
+    with pytest.raises(ChangedError):
+        write_unless_changed(path, OURS, is_known)
+    assert (path.read_bytes(), names(path)) == (b"editor's\n", ["file"])

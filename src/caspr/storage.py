@@ -17,9 +17,9 @@ again for a while there.
     review.conll          the file
     .review.conll.lock    beside it; its holder has it locked, and its process id stands in it
 
-The system releases a lock when its process ends, also by kill -9, so that a leftover lock file hinders
-nobody. A file is locked by its name with symbolic links followed. One with several names (hard links) would
-have several locks, and replacing one of its names would not replace the others: it is refused.
+The system releases a lock when its process ends, even by kill -9, so a leftover lock file is harmless. A
+file is locked by its name with symbolic links followed. One with several names (hard links) would have
+several locks, and replacing one of its names would not replace the others: it is refused.
 
 **Comparing.** A file that somebody else may save is replaced only while it holds what the writer knows:
 
@@ -69,7 +69,7 @@ _TEMPORARY = re.compile(r"\.caspr-[0-9a-f]{16}\.tmp")
 _FORBIDDEN = re.compile(
     r'[\x00-\x1f<>:"|?*\\]|[. ]$|^(?=(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)).', re.IGNORECASE
 )
-"""What Windows does not have in the name of a file: characters, ends, and the names of devices."""
+"""What Windows does not allow in the name of a file: characters, ends, and the names of devices."""
 _BINARY: int = getattr(os, "O_BINARY", 0)
 """Without it, Windows changes line ends."""
 _LONGEST_NAME = 60
@@ -286,11 +286,15 @@ def _finish(file: _Pending) -> None:
     file.written = True
 
 
-def put_in_place(temporary: Path, target: Path) -> None:
-    """Put a file into the place of another in one step."""
+def put_in_place(temporary: Path, target: Path, compare: Callable[[], None] = lambda: None) -> None:
+    """Put a file into the place of another in one step; `compare` is called right before, and may refuse.
+
+    Where another program has the file open, Windows refuses this for a while, in which it may be saved.
+    """
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
+            compare()
             temporary.replace(target)
             return
         except PermissionError:
@@ -596,9 +600,6 @@ def write_unless_changed(path: Path, data: bytes, is_known: Callable[[bytes], bo
         try:
             stamp = stamp_of(staged)
             assert stamp is not None
-            with suppress(FileNotFoundError):
-                if not is_known(target.read_bytes()):
-                    raise ChangedError(_changed(path))
             _replace(path, staged, target, data, is_known)
         finally:
             with suppress(OSError):
@@ -608,8 +609,14 @@ def write_unless_changed(path: Path, data: bytes, is_known: Callable[[bytes], bo
 
 
 def _replace(path: Path, staged: Path, target: Path, data: bytes, is_known: Callable[[bytes], bool]) -> None:
+    def compare() -> None:
+        with suppress(FileNotFoundError):
+            if not is_known(target.read_bytes()):
+                raise ChangedError(_changed(path))
+
+    compare()
     if not exchange(staged, target):
-        put_in_place(staged, target)
+        put_in_place(staged, target, compare)
         return
     placed, out = data, staged.read_bytes()
     if is_known(out):

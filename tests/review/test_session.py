@@ -4,6 +4,7 @@ import os
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -14,6 +15,7 @@ from caspr.formats.review_file.statements import number_of_acts
 from caspr.review import documents
 from caspr.review.operations import OperationError
 from caspr.review.session import ReviewSession, StaleError, Store, open_annotations
+from caspr.storage import stamp_of
 from caspr.task.contradictions import ContradictionError
 from caspr.task.limits import Limits
 from caspr.task.settings import Settings
@@ -422,14 +424,55 @@ def answer_within(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 
 def test_a_refused_operation_does_not_end_the_search(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = searching(path, monkeypatch)
+    monkeypatch.undo()
+    with pytest.raises(OperationError):
+        do(session, do="dance")
+    until(lambda: proven(session))
+
+
+def searching(path: Path, monkeypatch: pytest.MonkeyPatch) -> ReviewSession:
+    """Open a document whose search for a better result waits for `_run_background`."""
     session = uncertain(path)
     answer_within(monkeypatch, 0.0)
     until(lambda: session._worker.idle)
     monkeypatch.setattr(session, "_run_background", lambda *numbers: None)
     assert do(session, do="apart", mentions=["1-1", "2-2"])["working"]
+    return session
+
+
+def test_a_better_result_keeps_the_mark_that_a_document_is_done(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = searching(path, monkeypatch)
+    assert do(session, do="done")["working"]
     monkeypatch.undo()
+    session._run_background(0)
+    until(lambda: proven(session))
+    assert session.state(0)["done"] is not None
+
+
+def test_a_search_that_finds_nothing_better_writes_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = searching(path, monkeypatch)
+    monkeypatch.undo()
+    history, before = session.history(0), stamp_of(path)
+    monkeypatch.setattr(history.solver, "solve", lambda *_: history.snapshot)
+    session._run_background(0)
+    until(lambda: not history.working)
+    assert stamp_of(path) == before
+
+
+def test_steps_that_are_refused_do_not_end_the_search(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = searching(path, monkeypatch)
+    monkeypatch.undo()
+
+    def refuse(documents: object) -> NoReturn:
+        raise OperationError("no")
+
     with pytest.raises(OperationError):
-        do(session, do="dance")
+        session.take_steps(refuse)
     until(lambda: proven(session))
 
 

@@ -202,7 +202,7 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-PRICING = 20.0
+PRICING_SECONDS = 20.0
 """Seconds for pricing questions in the background after each change."""
 
 Listener = Callable[[int, str, dict[str, Any]], None]
@@ -302,9 +302,9 @@ class ReviewSession:
         with self.lock:
             self.poll()
             history = self.history(number)
-            made = Authorship(who or self.who, self._moment())
+            author = Authorship(who or self.who, self._moment())
             try:
-                return self._carry_out(number, history, operation, version, made)
+                return self._carry_out(number, history, operation, version, author)
             finally:
                 self._run_background(number)
 
@@ -314,20 +314,20 @@ class ReviewSession:
         return utc(self._acted)
 
     def _carry_out(
-        self, number: int, history: History, operation: Any, version: object, made: Authorship
+        self, number: int, history: History, operation: Any, version: object, author: Authorship
     ) -> dict[str, Any]:
         if self.problem is not None:
             raise UnusableError(self.problem)
         if version != history.version:
             raise StaleError("The document has changed since you loaded it.", history.version)
-        limits, first = history.solver.settings.limits, quick_look(history.solver)
-        step = history.step_for(operation, first, made)
+        limits, quick = history.solver.settings.limits, quick_look(history.solver)
+        step = history.step_for(operation, quick, author)
         self._write_or_reload(number, step)
-        update = self.documents[number].take(step, working=can_improve(step.snapshot, limits, first))
+        update = self.documents[number].take(step, working=can_improve(step.snapshot, limits, quick))
         self._publish(number, "update", update)
         return update
 
-    def take_steps(self, made: Callable[[Sequence[ReviewDocument]], Mapping[int, Step]]) -> None:
+    def take_steps(self, steps_of: Callable[[Sequence[ReviewDocument]], Mapping[int, Step]]) -> None:
         """Take the steps that a function returns, by the numbers of their documents, all of them or none.
 
         Only a disk that is full, or an editor that saves the file meanwhile, may end it in between.
@@ -337,8 +337,9 @@ class ReviewSession:
             self.poll()
             if self.problem is not None:
                 raise UnusableError(self.problem)
-            steps = made(self.documents)
+            steps: Mapping[int, Step] = {}
             try:
+                steps = steps_of(self.documents)
                 for number, step in steps.items():
                     self._write_or_reload(number, step)
                     document = self.documents[number]
@@ -346,7 +347,7 @@ class ReviewSession:
                     working = can_improve(step.snapshot, limits, Limits(seconds=0.0))
                     self._publish(number, "update", document.take(step, working=working))
             finally:
-                self._run_background(*steps)
+                self._run_background(*(steps or range(len(self.documents))))
 
     def cancel(self, number: int) -> None:
         """Stop the background work; the best result so far stays."""
@@ -354,8 +355,12 @@ class ReviewSession:
         with self.lock:
             history = self.history(number)
             if history.working:
-                history.working = False
-                self._publish(number, "update", _unchanged(history))
+                self._rest(number, history)
+
+    def _rest(self, number: int, history: History) -> None:
+        """Keep the result, and say that nothing is searched any more."""
+        history.working = False
+        self._publish(number, "update", _republished(history))
 
     def poll(self) -> None:
         """Read the file again if it was edited outside; publish what changed, or what is wrong with it."""
@@ -372,7 +377,7 @@ class ReviewSession:
                 self.problem = problem
                 for number, document in enumerate(self.documents):
                     if document.history is not None:
-                        self._publish(number, "update", _unchanged(document.history))
+                        self._publish(number, "update", _republished(document.history))
             self._run_background(*self._working())
 
     def _working(self) -> list[int]:
@@ -474,7 +479,7 @@ class ReviewSession:
             if history is not None and history.working:
                 self._improve(number, history, cancelled)
             if history is not None:
-                history.queue.price_first(history.snapshot, PRICING, cancelled)
+                history.queue.price_first(history.snapshot, PRICING_SECONDS, cancelled)
         self._open_rest(cancelled)
 
     def _open_rest(self, cancelled: Cancelled) -> None:
@@ -505,8 +510,10 @@ class ReviewSession:
             self.poll()
             if self.problem is not None or history.snapshot is not before or cancelled():
                 return
-            better = (after.value, -after.bound) < (before.value, -before.bound)
-            step = Step(after if better else before, history.past, history.future)
+            if (after.value, -after.bound) >= (before.value, -before.bound):
+                self._rest(number, history)
+                return
+            step = Step(replace(after, done=before.done), history.past, history.future)
             try:
                 self._write_or_reload(number, step)
             except StaleError:
@@ -523,7 +530,7 @@ def _step_to(old: ReviewDocument, new: ReviewDocument) -> Step | None:
     return None
 
 
-def _unchanged(history: History) -> dict[str, Any]:
+def _republished(history: History) -> dict[str, Any]:
     """Return an update with the status of a document that did not change."""
     return history.commit(Step(history.snapshot, history.past, history.future), working=history.working)
 

@@ -93,7 +93,7 @@ class StartPages:
     reviews: Reviews
     presence: Presence
     jobs: dict[Path, CommandRun] = field(default_factory=dict)
-    """What was made last, or is being made, by folder."""
+    """The last or running job of each folder."""
     seen: dict[Path, Recognised] = field(default_factory=dict)
     """What the files of a project hold, as they were last looked at."""
 
@@ -237,7 +237,9 @@ class StartPages:
         names = {old: " ".join(str(new).split()) for old, new in values.items()}
         for new in names.values():
             if not new or not new.isprintable() or len(new) > LONGEST_NAME:
-                raise InputError("Give every annotator a name.")
+                raise InputError(
+                    f"Give every annotator a name of at most {LONGEST_NAME} printable characters."
+                )
         if len({new.casefold() for new in names.values()}) < len(names):
             raise InputError("Two annotators have the same name: give each a different one.")
         draft.changed(names={old: new for old, new in names.items() if old != new})

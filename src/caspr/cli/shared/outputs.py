@@ -125,7 +125,7 @@ class Outputs:
 
     outputs: tuple[Output, ...]
     inputs: tuple[Path, ...] = ()
-    """What is read beside the files that options and arguments name: what is in folders, for example."""
+    """What is read besides the files that options and arguments name: what is in folders, for example."""
     rewritten: Path | None = None
     """The input that is rewritten in place, which is an output, too."""
     known: bytes = b""
@@ -216,10 +216,16 @@ class Outputs:
 
     def _refuse_changed(self) -> None:
         """Refuse to write what was made from a file that somebody saved since it was read."""
-        if self.rewritten is not None and self.rewritten.read_bytes() != self.known:
+        if self.rewritten is None:
+            return
+        try:
+            now = self.rewritten.read_bytes()
+        except FileNotFoundError:
+            now = None
+        if now != self.known:
             raise OutputError(
-                f"{self.rewritten}: another program saved this file meanwhile, so nothing was written; run "
-                "the command again"
+                f"{self.rewritten}: another program saved or removed this file meanwhile, so nothing was "
+                "written; run the command again"
             )
 
     def _refuse_clashes(self, contents: Mapping[str, Files]) -> None:

@@ -18,7 +18,7 @@ BETWEEN = 0.02
 
 
 TICK = 0.05
-"""Seconds after which it shows how much of the processor there is."""
+"""Seconds to run before the pace can be measured."""
 SLOWEST = 20.0
 """The worst pace that is believed."""
 
@@ -46,7 +46,7 @@ class Watch:
     omission: Stop | None = None
     """Why a part was not searched although the search went on: too little memory for it, or its size."""
     since: float | None = None
-    """When that was noticed."""
+    """When `stop` was noticed."""
     looked: float = 0.0
     """When the memory was last looked at."""
     begun: tuple[float, float] = field(default_factory=lambda: (monotonic(), thread_time()))
