@@ -206,6 +206,8 @@ def test_a_cost_of_a_rule_is_the_reason_only_where_it_tips_the_votes(links: int,
         f"parting them {2 * links + 9}, including 9 by your rule 'same thing' (ours.lp:3) for being apart"
     )
     assert parting in explanation.sentence
+    against = "3 of 4 annotators keep them apart, but joining them costs 3"
+    assert explanation.sentence.startswith(against) is (reason is Reason.RULE)
 
 
 @pytest.mark.parametrize(

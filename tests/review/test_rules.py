@@ -48,7 +48,7 @@ def test_costs_of_rules_are_shown() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (":- resultchain(_).", "the review page solves after each click"),
+        (":- resultchain(_).", "the review page cannot respect after each click"),
         ("forbid(M1,M2) :- text(M1,_).", r"ours.lp:1: nothing on the right says what M2 is"),
         (f'{TEXT} require(M1,M2) :- text(M1,"John"), text(M2,"a musician").', "rules contradict each other"),
     ],
