@@ -127,15 +127,23 @@ def test_a_rule_about_an_annotator_who_is_not_there_names_those_who_are() -> Non
     assert re.search(r'nothing derived here \(the annotators are "\w+", ', finding.message)
 
 
+def test_a_rule_about_words_that_the_text_does_not_have_names_them() -> None:
+    text = 'forbid_mention(M) :- text(M,"xyzzy"), not text(M,"plugh"), span(T,_,_) : text(T,"a").'
+    _, (finding,) = derive(PAPER, [RuleFile("ours.lp", text)])
+    assert finding.message.endswith('nothing derived here, since these files have no text "xyzzy"')
+
+
 def test_notes_on_a_large_text_say_which_pairs_were_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grounding, "MANY", 0)
     text = """forbid(M1,M2) :- text(M1,"4"), text(M2,"5").
-    forbid(M1,M2) :- text(M1,"4"), label(_,M2,"pl")."""
+    forbid(M1,M2) :- text(M1,"4"), label(_,M2,"pl").
+    forbid(M1,M2) :- text(M1,"4"), text(M2,"xyzzy"), not text(M2,"plugh")."""
     derived, findings = derive(PAPER, [RuleFile("ours.lp", text)])
     notes = [*findings, *rule_findings(derived)]
-    assert [note.code for note in notes] == ["rule-idle", "rule-idle"]
-    assert "not needed: it fits no pair about to be joined" in notes[0].message
-    assert "since these files have no label" in notes[1].message
+    assert [note.code for note in notes] == ["rule-idle"] * 3
+    assert "it fits no pair about to be joined: it is not needed, or says" in notes[0].message
+    assert notes[1].message.endswith("it fits no pair about to be joined, since these files have no label")
+    assert notes[2].message.endswith(', since these files have no text "xyzzy"')
     together = (tuple(span for span in PAPER.votes.marks if span.start == span.end),)
     notes = list(rule_findings(grounding.derive_within(PAPER.under(derived), together)))
     assert "1 pair kept apart, of those about to be joined" in notes[0].message

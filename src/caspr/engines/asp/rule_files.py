@@ -22,7 +22,7 @@ from functools import cache, lru_cache
 from textwrap import shorten
 from typing import Any
 
-from clingo import Function, ast
+from clingo import Function, SymbolType, ast
 from clingo.ast import ASTType, Sign, Transformer
 
 from caspr.engines.asp.program import encodings
@@ -100,6 +100,8 @@ class ParsedRule:
     """All predicates of its head, where there are several."""
     odd: tuple[str, ...] = ()
     """What is allowed, but hardly meant."""
+    quoted: tuple[tuple[str, int, str], ...] = ()
+    """The quoted words that it asks for: the name of the predicate, which argument, and the word."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,9 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
                 "what is so, let it cost that it is not: `not` before it"
             )
         return ParsedRule(rule, str(_told_apart(statement)), body=body, asks=asks, weak=True, odd=odd)
-    return replace(_with_head(rule, statement, body, asks, derives), odd=odd)
+    return replace(
+        _with_head(rule, statement, body, asks, derives), odd=odd, quoted=tuple(_quoted(statement))
+    )
 
 
 class _Look(Transformer):
@@ -262,6 +266,18 @@ def _oddities(look: _Look, statement: Any) -> Iterator[str]:
             yield f'{name} stands only once, so it is anything: a word needs quotes, "{name}"; anything is _'
     for name, word in look.capitals.items():
         yield f"{name} never has capitals: write {word.lower()} for {word}"
+
+
+def _quoted(statement: Any) -> Iterator[tuple[str, int, str]]:
+    """Yield the quoted words that a rule asks the vocabulary for, without those after `not`."""
+    for literal in statement.body:
+        symbol = getattr(getattr(literal, "atom", None), "symbol", None)
+        if symbol is None or symbol.ast_type is not ASTType.Function or literal.sign:
+            continue
+        for place, argument in enumerate(symbol.arguments):
+            term = getattr(argument, "symbol", None)
+            if term is not None and term.type is SymbolType.String:
+                yield symbol.name, place, term.string
 
 
 def _small_in_head(statement: Any) -> Iterator[str]:
