@@ -44,6 +44,7 @@ HINTS = {
     '% one\n\na(M) :- text(M,"ü")\n\nb(M) :- text(M,_).': "^ours.lp:5:.*the rule that begins in line 3 end",
     "a(M) :- text(M,_),\nb(M) :- text(M,_).": "^ours.lp:2:.*the rule that begins in line 1 end",
     "a.\nb": "does the rule that begins in line 2 end with a full stop",
+    'forbid(M1,M2) :- text(M1,"4"), lower_text(m2,"m1").': "what M2 is: m2 there begins with a small letter$",
     'forbid(M1,M2) :- text(M1,"4").': r"ours.lp:1: nothing on the right says what M2 is; text\(M2,_\)",
     "forbid(M1,_) :- text(M1,_).": "nothing on the right says what _ on the left is",
     ":- resultchain(C), not result_cm(C,M).": "^ours.lp:1: nothing on the right says what M is",
@@ -107,6 +108,12 @@ WARNINGS = {
     "% nothing yet\n": "ours.lp: no rule in this file",
     'forbid_mention(M) :- entity_nam(_,M,"x").': r'did you mean entity_name\(A,M,"Sir William"\)\?$',
     "forbid_mention(m1) :- text(m1,_).": "m1 begins with a small letter",
+    "knd(M,x) :- text(M,_). forbid_mention(M) :- kind(M,x).": r"nothing gives kind/2; did you mean knd/2\?$",
+    'man("he"). forbid_mention(M) :- text(M,W), man(w), W != "".': r"gives man\(w\); did you mean W\?$",
+    'a(M,person) :- text(M,"he"). forbid_mention(M) :- a(M,persn).': (
+        r"nothing gives a\(M,persn\); did you mean person\?$"
+    ),
+    'man("he"). forbid_mention(M) :- text(M,_), not man(7).': r"nothing gives man\(7\)$",
 }
 
 
@@ -116,7 +123,15 @@ def test_what_has_no_effect_is_one_warning(text: str) -> None:
     assert finding.severity == "warning" and re.search(WARNINGS[text], finding.message)
 
 
-@pytest.mark.parametrize("text", ["#defined kind/2. kind(1,2).", "a(1). #show a/1. :- a(M), text(M,_)."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#defined kind/2. kind(1,2).",
+        "a(1). #show a/1. :- a(M), text(M,_).",
+        "#defined kind/2. kind(1,2). :- kind(1,3).",
+        "a(1..2). c(M) :- text(M,_). #const n = 1. d(1). :- a(2), c(mid(1,1)), d(n), d(D), d(3-2), D > 1.",
+    ],
+)
 def test_what_is_declared_or_asked_for_is_no_warning(text: str) -> None:
     assert parse_rules([RuleFile("ours.lp", text)]).findings == ()
 

@@ -341,11 +341,10 @@ def _located(rules: Sequence[ParsedRule], message: str) -> str:
     number = int(match[1]) - 1 if match else -1
     words = " ".join(_LINE.sub("", message).replace("[#inc_base];", "").split())
     words = re.sub(r"caspr_derived\(\d+,((?:[^()]|\([^()]*\))*)\)", r"\1", words)
-    words = unsafe(message) or words
-    if 0 <= number < len(rules):
-        rule = rules[number].rule
-        return f"{rule.file}:{rule.line}: {words}"
-    return f"rules: {words}"
+    if not 0 <= number < len(rules):
+        return f"rules: {unsafe(message) or words}"
+    rule = rules[number].rule
+    return f"{rule.file}:{rule.line}: {unsafe(message, rules[number].text) or words}"
 
 
 Fact = tuple[str, tuple[Any, ...]]
