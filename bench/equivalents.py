@@ -24,8 +24,7 @@ class Steering:
     """Functions that only choose what is tried next: whatever they answer, what is proven holds.
 
     That the search ends, and in time, is not theirs to risk: that has tests of its own. A mutant of theirs
-    that survives makes a search slower or quicker, and is counted apart. It is for `bench.performance` to
-    tell the difference.
+    that survives makes a search slower or quicker, so none is tried: `bench.performance` tells which.
     """
 
     path: str

@@ -19,8 +19,8 @@ is killed if a test fails, and stopped if the tests take much longer than withou
 is stopped is printed, because it may be merely slow. If the tests pass, it survived: then a check has no
 test, or is not needed. Where a mutant behaves like the original, say so in `bench.equivalents`, with its
 function, line and operators and the reason. Such mutants are run too and counted apart; one that is killed is
-reported, since its entry is wrong. What only steers a search (`bench.equivalents.STEERING`) may survive, too,
-and is counted apart. The exit status is 1 if a mutant survived or an entry is wrong.
+reported, since its entry is wrong. What only steers a search (`bench.equivalents.STEERING`) may survive, so
+it is not tried. The exit status is 1 if a mutant survived or an entry is wrong.
 """
 
 import argparse
@@ -128,19 +128,22 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """Return its fate, or `equivalent`, `wrongly marked` as equivalent, or `only steers`."""
+        """Return its fate, or `equivalent`, or `wrongly marked` as equivalent."""
         if self.mutant.equivalent:
             return "wrongly marked" if self.fate == "killed" else "equivalent"
-        return "only steers" if self.mutant.steers and self.fate != "killed" else self.fate
+        return self.fate
 
 
 def mutants_of(
     root: Path, paths: Sequence[str], equivalents: Sequence[Equivalent] = EQUIVALENTS
 ) -> list[Mutant]:
-    """Make all mutants of some modules."""
+    """Make the mutants of some modules, without those of functions that only steer."""
     sources = {path: (root / "src/caspr" / path).read_text(encoding="utf-8") for path in paths}
     return [
-        mutant for path, source in sources.items() for mutant in Mutator(path, source, equivalents).mutants()
+        mutant
+        for path, source in sources.items()
+        for mutant in Mutator(path, source, equivalents).mutants()
+        if not mutant.steers
     ]
 
 
@@ -172,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     counts: dict[str, Counter[str]] = {path: Counter() for path in paths}
     for outcome in run(mutants):
         counts[outcome.mutant.path][outcome.verdict] += 1
-        if outcome.verdict not in ("killed", "equivalent", "only steers"):
+        if outcome.verdict not in ("killed", "equivalent"):
             print(f"{outcome.verdict}: {outcome.mutant}", flush=True)
     for path, count in counts.items():
         print(f"{path}: " + ", ".join(f"{number} {verdict}" for verdict, number in sorted(count.items())))
