@@ -23,7 +23,7 @@ The *reason* (`Explainer`) is why a disputed link is in the result, or is not:
 
     decision       the adjudicator enforced it, or put one of the mentions together with another one,
                    against the votes for this link
-    rule           one mention is inside the other
+    rule           one mention is inside the other, or a rule of one's own decides, or outweighs the votes
     tie            as many annotators link the two as keep them apart
     votes          the votes for this link alone say so, weighed by the objective: not always most of them
     transitivity   the votes for this link alone say otherwise, but coreference is transitive: a link is
@@ -38,12 +38,12 @@ Reports show all this and `adjudicate` computes it, so it lies below both.
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement, pairwise, product
 from typing import NamedTuple
 
 from caspr.confidence import Confidence
@@ -365,9 +365,9 @@ class Explanation:
         """Votes and fact, for where the votes are not beside it."""
         if not self.votes:
             return self.fact
-        if self.reason is Reason.TRANSITIVITY:
-            return f"{self.votes}, but {self.fact}"
-        return f"{self.votes} ({self.fact})"
+        if self.reason in (Reason.TIE, Reason.VOTES):
+            return f"{self.votes} ({self.fact})"
+        return f"{self.votes}, but {self.fact}"
 
 
 class DecidedLink(NamedTuple):
@@ -393,9 +393,7 @@ class Explainer:
             or self._rule(first, second)
             or self._balance(link)
             or self._put_elsewhere(link)
-            or Explanation(
-                Reason.TRANSITIVITY, self._outweighed(link), self._votes(link.pair, not link.linked)
-            )
+            or Explanation(*self._outweighed(link), self._votes(link.pair, not link.linked))
         )
 
     @property
@@ -463,7 +461,7 @@ class Explainer:
         if join == part and link.linked != (2 * evidence.k > evidence.n):
             return None
         if charges and self._tipped(link):
-            return Explanation(Reason.RULE, costs, self._votes(link.pair, link.linked))
+            return Explanation(Reason.RULE, costs, self._votes(link.pair, not link.linked))
         return Explanation(Reason.VOTES, costs, self._votes(link.pair, link.linked))
 
     def _tipped(self, link: DecidedLink) -> bool:
@@ -499,13 +497,38 @@ class Explainer:
         join = price.omitted - price.gain + rules.together.get(pair, 0)
         return (join if price.allowed else None), price.omitted + rules.apart.get(pair, 0)
 
-    def _outweighed(self, link: DecidedLink) -> str:
+    def _outweighed(self, link: DecidedLink) -> tuple[Reason, str]:
+        """Say what weighs more than the votes for a link."""
         if link.linked:
-            return self._held_together(link)
+            held = self._held_in_chain(link)
+            return (Reason.RULE, held) if held else (Reason.TRANSITIVITY, self._held_together(link))
         key = tuple(sorted(self._side(span)[0] for span in link.pair))
         if key not in self._known:
             self._known[key] = self._kept_apart(*(self._side(span) for span in link.pair))
         return self._known[key]
+
+    def _held_in_chain(self, link: DecidedLink) -> str:
+        """Name the rules that hold one of two mentions in its chain, if the votes for its links do not."""
+        for span in link.pair:
+            wanted = self._said(span).get(Effect.REQUIRE_MENTION)
+            held = self._mention_charges(span, -1)
+            if wanted is not None:
+                held = f"{wanted.rule} requires {self._quote(span)} in a chain"
+            if held and self._extra((span,), [far for far in self._side(span) if far != span]) >= 0:
+                return held
+        return ""
+
+    def _mention_charges(self, span: Span, sign: int) -> str:
+        """Name the rules that charge for a mention in a chain, or with the sign -1, for one in none."""
+        about = self._instance.rules.by_pair.get((span,), ())
+        costs = ((one.rule, sign * one.cost) for one in about if one.effect is Effect.MENTION_COST)
+        where = f"for {self._quote(span)} in {'a' if sign > 0 else 'no'} chain"
+        return " and ".join(f"{rule} charges {cost:,} {where}" for rule, cost in costs if cost > 0)
+
+    def _extra(self, side: Iterable[Span], far: Collection[Span]) -> int:
+        """Return by how much more it costs to join mentions than to part them, by all votes."""
+        costs = (self._costs(a, b) for a in side for b in far)
+        return sum((join or 0) - part for join, part in costs)
 
     def _held_together(self, link: DecidedLink) -> str:
         """Name the mention with which both are linked most."""
@@ -527,22 +550,26 @@ class Explainer:
             counts = f"{first.k} of {first.n} and {second.k} of {second.n} annotators"
         return f"both are linked with {self._quote(third)}, by {counts}"
 
-    def _kept_apart(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
-        """Name a forbidden pair that would be joined as well, or the additional cost."""
-        extra, chains = 0, self._called(side, far)
-        for a in side:
-            for b in far:
-                if self._instance.is_forbidden(a, b):
-                    pair = f"{self._quote(a)} and {self._quote(b)}"
-                    return f"joining {chains} would also join {pair}, {self._obstacle(a, b)}"
-                join, part = self._costs(a, b)
-                extra += (join or 0) - part
+    def _kept_apart(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> tuple[Reason, str]:
+        """Name a forbidden pair that would be joined as well, the additional cost, or what rules charge."""
+        chains = self._called(side, far)
+        for a, b in product(side, far):
+            if self._instance.is_forbidden(a, b):
+                pair = f"{self._quote(a)} and {self._quote(b)}"
+                words = f"joining {chains} would also join {pair}, {self._obstacle(a, b)}"
+                return Reason.TRANSITIVITY, words
+        extra = self._extra(side, far)
+        charges = [self._mention_charges(one[0], 1) for one in (side, far) if len(one) == 1]
         if extra > 0:
             links = times(len(side) * len(far), "link")
-            return f"most other votes keep {chains} apart (joining them costs {extra:,} more, {links})"
-        if self.result.status is not Status.OPTIMAL:
-            return "nothing better was found before the search ended"
-        return "one of them is linked more strongly with other mentions"
+            words = f"most other votes keep {chains} apart (joining them costs {extra:,} more, {links})"
+        elif any(charges):
+            return Reason.RULE, " and ".join(filter(None, charges))
+        elif self.result.status is not Status.OPTIMAL:
+            words = "nothing better was found before the search ended"
+        else:
+            words = "one of them is linked more strongly with other mentions"
+        return Reason.TRANSITIVITY, words
 
     def _called(self, side: tuple[Span, ...], far: tuple[Span, ...]) -> str:
         """Return what two chains are called: by the names of their entities, if both have one."""
@@ -581,7 +608,7 @@ class Explainer:
         return self._sides.get(span, (span,))
 
     @cached_property
-    def _known(self) -> dict[tuple[Span, ...], str]:
+    def _known(self) -> dict[tuple[Span, ...], tuple[Reason, str]]:
         return {}
 
     @cached_property

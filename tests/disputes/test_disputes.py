@@ -206,3 +206,34 @@ def test_a_cost_of_a_rule_is_the_reason_only_where_it_tips_the_votes(links: int,
         f"parting them {2 * links + 9}, including 9 by your rule 'same thing' (ours.lp:3) for being apart"
     )
     assert parting in explanation.sentence
+    against = "3 of 4 annotators keep them apart, but joining them costs 3"
+    assert explanation.sentence.startswith(against) is (reason is Reason.RULE)
+
+
+@pytest.mark.parametrize(
+    ("effect", "cost", "links", "sentence"),
+    [
+        (Effect.MENTION_COST, 20, 4, "4 of 4 annotators link them, but {} charges 20 for “c” in a chain"),
+        (
+            Effect.MENTION_COST,
+            -20,
+            1,
+            "3 of 4 annotators keep them apart, but {} charges 20 for “c” in no chain",
+        ),
+        (Effect.REQUIRE_MENTION, 0, 1, "3 of 4 annotators keep them apart, but {} requires “c” in a chain"),
+    ],
+)
+def test_a_rule_about_a_mention_is_the_reason_where_it_outweighs_all_its_links(
+    effect: Effect, cost: int, links: int, sentence: str
+) -> None:
+    a, b, c = Span(1, 1), Span(2, 2), Span(3, 3)
+    chains = [[[a, b, c]] if number < links else [[a, b], [c]] for number in range(4)]
+    annotations = [annotated(str(number), one, "abc") for number, one in enumerate(chains)]
+    rule = Rule("ours.lp", 3, "some cost")
+    costs = DerivedRules((Consequence(effect, (c,), rule, cost),))
+    result = result_of(Instance(tuple(annotations)).under(costs))
+    assert result is not None
+    (dispute,) = find_disputes(result)
+    explanation = Explainer(result).explain(dispute)
+    assert explanation.reason is Reason.RULE
+    assert explanation.sentence == sentence.format(rule)

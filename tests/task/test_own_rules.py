@@ -131,7 +131,7 @@ def test_a_rule_that_was_asked_about_some_pairs_and_derived_nothing_is_idle() ->
     derived = DerivedRules((said(Effect.FORBID, A, B),), waiting={ONE: "", three: "; there are no heads"})
     assert [(finding.code, finding.message) for finding in rule_findings(derived)] == [
         ("rule-derived", f"{ONE}: 1 pair kept apart, of those about to be joined"),
-        ("rule-idle", f"{three}: not needed: it fits no pair about to be joined; there are no heads"),
+        ("rule-idle", f"{three}: it fits no pair about to be joined; there are no heads"),
     ]
 
 

@@ -287,7 +287,8 @@ def rule_findings(derived: DerivedRules) -> Iterator[Finding]:
         yield note("rule-derived", f"{rule}: {times(count, what)} {done}{asked}", count=count)
     for rule, lacking in derived.waiting.items():
         if not any(rule == one for one, _ in counts):
-            yield note("rule-idle", f"{rule}: not needed: it fits no pair about to be joined{lacking}")
+            why = lacking or ": it is not needed, or says something else than you mean (a shorter text shows)"
+            yield note("rule-idle", f"{rule}: it fits no pair about to be joined{why}")
 
 
 def write_derived(derived: DerivedRules) -> dict[str, Any]:

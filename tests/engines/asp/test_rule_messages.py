@@ -44,6 +44,7 @@ HINTS = {
     '% one\n\na(M) :- text(M,"ü")\n\nb(M) :- text(M,_).': "^ours.lp:5:.*the rule that begins in line 3 end",
     "a(M) :- text(M,_),\nb(M) :- text(M,_).": "^ours.lp:2:.*the rule that begins in line 1 end",
     "a.\nb": "does the rule that begins in line 2 end with a full stop",
+    'forbid(M1,M2) :- text(M1,"4"), lower_text(m2,"m1").': "what M2 is: m2 there begins with a small letter$",
     'forbid(M1,M2) :- text(M1,"4").': r"ours.lp:1: nothing on the right says what M2 is; text\(M2,_\)",
     "forbid(M1,_) :- text(M1,_).": "nothing on the right says what _ on the left is",
     ":- resultchain(C), not result_cm(C,M).": "^ours.lp:1: nothing on the right says what M is",
@@ -107,6 +108,12 @@ WARNINGS = {
     "% nothing yet\n": "ours.lp: no rule in this file",
     'forbid_mention(M) :- entity_nam(_,M,"x").': r'did you mean entity_name\(A,M,"Sir William"\)\?$',
     "forbid_mention(m1) :- text(m1,_).": "m1 begins with a small letter",
+    "knd(M,x) :- text(M,_). forbid_mention(M) :- kind(M,x).": r"nothing gives kind/2; did you mean knd/2\?$",
+    'man("he"). forbid_mention(M) :- text(M,W), man(w), W != "".': r"gives man\(w\); did you mean W\?$",
+    'a(M,person) :- text(M,"he"). forbid_mention(M) :- a(M,persn).': (
+        r"nothing gives a\(M,persn\); did you mean person\?$"
+    ),
+    'man("he"). forbid_mention(M) :- text(M,_), not man(7).': r"nothing gives man\(7\)$",
 }
 
 
@@ -116,7 +123,15 @@ def test_what_has_no_effect_is_one_warning(text: str) -> None:
     assert finding.severity == "warning" and re.search(WARNINGS[text], finding.message)
 
 
-@pytest.mark.parametrize("text", ["#defined kind/2. kind(1,2).", "a(1). #show a/1. :- a(M), text(M,_)."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#defined kind/2. kind(1,2).",
+        "a(1). #show a/1. :- a(M), text(M,_).",
+        "#defined kind/2. kind(1,2). :- kind(1,3).",
+        "a(1..2). c(M) :- text(M,_). #const n = 1. d(1). :- a(2), c(mid(1,1)), d(n), d(D), d(3-2), D > 1.",
+    ],
+)
 def test_what_is_declared_or_asked_for_is_no_warning(text: str) -> None:
     assert parse_rules([RuleFile("ours.lp", text)]).findings == ()
 
@@ -127,15 +142,23 @@ def test_a_rule_about_an_annotator_who_is_not_there_names_those_who_are() -> Non
     assert re.search(r'nothing derived here \(the annotators are "\w+", ', finding.message)
 
 
+def test_a_rule_about_words_that_the_text_does_not_have_names_them() -> None:
+    text = 'forbid_mention(M) :- text(M,"xyzzy"), not text(M,"plugh"), span(T,_,_) : text(T,"a").'
+    _, (finding,) = derive(PAPER, [RuleFile("ours.lp", text)])
+    assert finding.message.endswith('nothing derived here, since these files have no text "xyzzy"')
+
+
 def test_notes_on_a_large_text_say_which_pairs_were_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grounding, "MANY", 0)
     text = """forbid(M1,M2) :- text(M1,"4"), text(M2,"5").
-    forbid(M1,M2) :- text(M1,"4"), label(_,M2,"pl")."""
+    forbid(M1,M2) :- text(M1,"4"), label(_,M2,"pl").
+    forbid(M1,M2) :- text(M1,"4"), text(M2,"xyzzy"), not text(M2,"plugh")."""
     derived, findings = derive(PAPER, [RuleFile("ours.lp", text)])
     notes = [*findings, *rule_findings(derived)]
-    assert [note.code for note in notes] == ["rule-idle", "rule-idle"]
-    assert "not needed: it fits no pair about to be joined" in notes[0].message
-    assert "since these files have no label" in notes[1].message
+    assert [note.code for note in notes] == ["rule-idle"] * 3
+    assert "it fits no pair about to be joined: it is not needed, or says" in notes[0].message
+    assert notes[1].message.endswith("it fits no pair about to be joined, since these files have no label")
+    assert notes[2].message.endswith(', since these files have no text "xyzzy"')
     together = (tuple(span for span in PAPER.votes.marks if span.start == span.end),)
     notes = list(rule_findings(grounding.derive_within(PAPER.under(derived), together)))
     assert "1 pair kept apart, of those about to be joined" in notes[0].message

@@ -22,6 +22,7 @@ from caspr.review.session import fresh_review
 from caspr.review.solver import Solver
 from caspr.task.instance import Nesting, Singletons
 from caspr.task.limits import Limits
+from caspr.task.own_rules import RuleFile
 from caspr.task.pricing import price
 from caspr.task.settings import Settings
 from caspr.text.document import Chain, Span
@@ -292,6 +293,13 @@ def test_a_majority_that_is_overruled_is_explained() -> None:
     ]
     assert overruled
     assert "is inside" in card(history, overruled[0].id)["reason"]
+
+
+def test_a_rule_of_ones_own_that_overrules_all_is_named() -> None:
+    rules = (RuleFile("ours.lp", "% she is doubtful\nmention_cost(M,20) :- span(M,8,8)."),)
+    reason = card(opened(DISPUTED, rules=rules), "q8-8")["reason"]
+    rule = "your rule 'she is doubtful' (ours.lp:2)"
+    assert reason == f"2 of 3 annotators link them, but {rule} charges 20 for “she” in a chain"
 
 
 def test_filters() -> None:

@@ -133,8 +133,14 @@ def _lacking(instance: Instance, rule: ParsedRule, parsed: ParsedRules) -> str:
         size = len(asks)
         asks |= {one for other in parsed.about_input if other.head in asks for one in other.asks}
     names = sorted(name for name, arity in asks if (name, arity) in VOCABULARY)
-    given = {name for name, _ in _facts(instance, frozenset(names))}
+    given: set[str] = set()
+    unmet = dict.fromkeys(one for one in rule.quoted if one[0] != "annotator_name")
+    for name, arguments in _facts(instance, frozenset(names)):
+        given.add(name)
+        for place, argument in enumerate(arguments) if unmet else ():
+            unmet.pop((name, place, argument), None)
     missing = [name for name in names if name not in given]
+    missing += [f'{name} "{word}"' for name, _, word in unmet if name in given]
     if missing:
         return f", since these files have no {' and no '.join(missing)}"
     called = ", ".join(f'"{annotation.annotator}"' for annotation in instance.annotations)
@@ -335,11 +341,10 @@ def _located(rules: Sequence[ParsedRule], message: str) -> str:
     number = int(match[1]) - 1 if match else -1
     words = " ".join(_LINE.sub("", message).replace("[#inc_base];", "").split())
     words = re.sub(r"caspr_derived\(\d+,((?:[^()]|\([^()]*\))*)\)", r"\1", words)
-    words = unsafe(message) or words
-    if 0 <= number < len(rules):
-        rule = rules[number].rule
-        return f"{rule.file}:{rule.line}: {words}"
-    return f"rules: {words}"
+    if not 0 <= number < len(rules):
+        return f"rules: {unsafe(message) or words}"
+    rule = rules[number].rule
+    return f"{rule.file}:{rule.line}: {unsafe(message, rules[number].text) or words}"
 
 
 Fact = tuple[str, tuple[Any, ...]]

@@ -141,7 +141,7 @@ def _mistakes(before: str, rest: str, found: str) -> Iterator[tuple[object, str]
     yield missing < 0 and found == ")", "is there a parenthesis too much, or one missing before it?"
 
 
-def unsafe(message: str) -> str:
+def unsafe(message: str, rule: str = "") -> str:
     """Say which variables of a rule stand for nothing, if that is clingo's message; else nothing.
 
     >>> unsafe("error: unsafe variables in: forbid(M1,M2):-[...] note: 'M2' is unsafe")
@@ -153,6 +153,9 @@ def unsafe(message: str) -> str:
     if names == ["_"]:
         return "nothing on the right says what _ on the left is: give it a name on both sides"
     says = f"nothing on the right says what {' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    small = [name.lower() for name in names if re.search(rf"\b{name.lower()}\b", code_of(rule))]
+    if small:
+        return f"{says}: {' and '.join(small)} there begin{'s' * (len(small) == 1)} with a small letter"
     example = (
         f"text({names[0]},_) there would" if re.fullmatch(r"M\d*", names[0]) else "only a predicate does"
     )

@@ -15,14 +15,14 @@ the input that they build on.
 
 import difflib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from textwrap import shorten
 from typing import Any
 
-from clingo import Function, ast
+from clingo import Function, SymbolType, ast
 from clingo.ast import ASTType, Sign, Transformer
 
 from caspr.engines.asp.program import encodings
@@ -34,6 +34,8 @@ from caspr.text.findings import Finding, warning
 
 Signature = tuple[str, int]
 """The name of a predicate, and how many arguments it has."""
+Atom = tuple[str, tuple[str, ...]]
+"""The name of a predicate, and its arguments as they are written."""
 
 VOCABULARY: dict[Signature, str] = {
     ("annotator", 1): "annotator(A): an annotator, numbered from 1 in the given order",
@@ -73,6 +75,8 @@ _WORD = re.compile(r"I|[A-Z][a-z]\w*")
 _NAME = re.compile(r"'*[a-z][\w']*")
 _SMALL = re.compile(r"[a-z]\d*")
 """Names that are probably meant as variables."""
+_CONSTANT = re.compile(r'[a-z]\w*|-?\d+|"(?:[^"\\]|\\.)*"')
+"""Arguments that stand for themselves only."""
 _OURS = "caspr_"
 """How predicates of the generated program begin."""
 
@@ -91,6 +95,8 @@ class ParsedRule:
     body: str = ""
     asks: frozenset[Signature] = frozenset()
     """The predicates that it asks about."""
+    atoms: tuple[Atom, ...] = ()
+    """What it asks about, with arguments."""
     weak: bool = False
     constant: bool = False
     """Whether it is a `#const` or `#defined`, which concerns all others."""
@@ -100,6 +106,8 @@ class ParsedRule:
     """All predicates of its head, where there are several."""
     odd: tuple[str, ...] = ()
     """What is allowed, but hardly meant."""
+    quoted: tuple[tuple[str, int, str], ...] = ()
+    """The quoted words that it asks for: the name of the predicate, which argument, and the word."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,7 @@ def _parsed(files: tuple[RuleFile, ...]) -> ParsedRules:
     asked = frozenset(signature for rule in rules for signature in rule.asks)
     about_input = tuple(rule for rule in rules if rule not in late)
     odd = (warning("odd-rule", f"{_place(rule.rule)}: {words}") for rule in rules for words in rule.odd)
-    findings = (*_empty(files, rules), *_unknown(rules), *_unused(rules, asked), *odd)
+    findings = (*_empty(files, rules), *_unknown(rules), *_never_so(rules), *_unused(rules, asked), *odd)
     return ParsedRules(about_input, tuple(late), findings, asked)
 
 
@@ -180,7 +188,7 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
     look, weak = _Look(rule), kind is ASTType.Minimize
     derives = look.within(() if weak else [statement.head])
     asks = look.within((*statement.body, *((statement.weight, *statement.terms) if weak else ())))
-    odd = tuple(_oddities(look, statement))
+    odd, atoms = tuple(_oddities(look, statement)), tuple(look.atoms)
     if ("linked", 3) in asks:
         statement = _unfolded(statement)
         asks = _Look(rule).within(statement.body)
@@ -196,8 +204,11 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
                 f"{file.name}:{begin}: found a cost of {statement.weight}, expected one from 0; to reward "
                 "what is so, let it cost that it is not: `not` before it"
             )
-        return ParsedRule(rule, str(_told_apart(statement)), body=body, asks=asks, weak=True, odd=odd)
-    return replace(_with_head(rule, statement, body, asks, derives), odd=odd)
+        return ParsedRule(
+            rule, str(_told_apart(statement)), body=body, asks=asks, atoms=atoms, weak=True, odd=odd
+        )
+    made, quoted = _with_head(rule, statement, body, asks, derives), tuple(_quoted(statement))
+    return replace(made, odd=odd, atoms=atoms, quoted=quoted)
 
 
 class _Look(Transformer):
@@ -205,7 +216,7 @@ class _Look(Transformer):
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.predicates: set[Signature] = set()
+        self.atoms: dict[Atom, None] = {}
         self.variables: Counter[str] = Counter()
         self.capitals: dict[str, str] = {}
         """Words with capitals that are asked of what is in lower case."""
@@ -218,7 +229,7 @@ class _Look(Transformer):
             while symbol.ast_type is ASTType.UnaryOperation:
                 symbol = symbol.argument
             if symbol.ast_type is ASTType.Function:
-                self.predicates.add((symbol.name, len(symbol.arguments)))
+                self.atoms[symbol.name, tuple(map(str, symbol.arguments))] = None
         return self.visit_children(atom) or atom
 
     def visit_Variable(self, variable: Any) -> Any:  # noqa: N802
@@ -244,10 +255,10 @@ class _Look(Transformer):
 
     def within(self, nodes: Iterable[Any]) -> frozenset[Signature]:
         """Look at some nodes, and return the predicates in them."""
-        self.predicates = set()
+        self.atoms = {}
         for node in nodes:
             self(node)
-        return frozenset(self.predicates)
+        return frozenset((name, len(arguments)) for name, arguments in self.atoms)
 
 
 def _oddities(look: _Look, statement: Any) -> Iterator[str]:
@@ -262,6 +273,18 @@ def _oddities(look: _Look, statement: Any) -> Iterator[str]:
             yield f'{name} stands only once, so it is anything: a word needs quotes, "{name}"; anything is _'
     for name, word in look.capitals.items():
         yield f"{name} never has capitals: write {word.lower()} for {word}"
+
+
+def _quoted(statement: Any) -> Iterator[tuple[str, int, str]]:
+    """Yield the quoted words that a rule asks the vocabulary for, without those after `not`."""
+    for literal in statement.body:
+        symbol = getattr(getattr(literal, "atom", None), "symbol", None)
+        if symbol is None or symbol.ast_type is not ASTType.Function or literal.sign:
+            continue
+        for place, argument in enumerate(symbol.arguments):
+            term = getattr(argument, "symbol", None)
+            if term is not None and term.type is SymbolType.String:
+                yield symbol.name, place, term.string
 
 
 def _small_in_head(statement: Any) -> Iterator[str]:
@@ -420,19 +443,53 @@ def _empty(files: Iterable[RuleFile], rules: Iterable[ParsedRule]) -> Iterator[F
 
 def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
     """Warn of predicates that nothing derives, with the nearest name."""
-    derived = {signature for rule in rules for signature in rule.derives}
-    known = VOCABULARY.keys() | SOLUTION.keys() | EFFECTS.keys() | derived
-    given = known | _defined(rules)
+    known, defined = _known(rules), _defined(rules)
     for rule in rules:
-        for signature in sorted(rule.asks - given):
+        for signature in sorted(rule.asks - known - defined):
             message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
             yield warning("unknown-predicate", message)
 
 
+def _never_so(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
+    """Warn of constants that no rule gives, where rules give only others, such as a misspelt `persn`."""
+    given: dict[tuple[Signature, int], set[str]] = defaultdict(set)
+    for rule in rules:
+        for signature in rule.derives:
+            arguments = rule.arguments if rule.head == signature else ("_",) * signature[1]
+            for place, argument in enumerate(arguments):
+                given[signature, place].add(argument)
+    declared = {match[1] for rule in rules if (match := re.match(r"#const (\w+)", rule.text))}
+    defined = _defined(rules)
+    closed = {
+        key: values
+        for key, values in given.items()
+        if all(map(_CONSTANT.fullmatch, values)) and not declared & values and key[0] not in defined
+    }
+    for rule in rules:
+        for name, arguments in rule.atoms:
+            for place, argument in enumerate(arguments):
+                values = closed.get(((name, len(arguments)), place), {argument})
+                if argument not in values | declared and _CONSTANT.fullmatch(argument):
+                    said = f"nothing gives {name}({','.join(arguments)}){_meant(argument, values)}"
+                    yield warning("unknown-predicate", f"{_place(rule.rule)}: {said}")
+
+
+def _meant(constant: str, values: Iterable[str]) -> str:
+    """Ask for a variable or a known constant that a constant may stand for."""
+    near = difflib.get_close_matches(constant, sorted(values), n=1)
+    meant = constant.upper() if _SMALL.fullmatch(constant) else "".join(near)
+    return f"; did you mean {meant}?" if meant else ""
+
+
 def _unused(rules: Sequence[ParsedRule], asked: frozenset[Signature]) -> Iterator[Finding]:
-    """Warn of what rules derive and nothing asks about, such as a misspelt `forbidd`; once for each."""
+    """Warn of what rules derive and nothing asks about, such as a misspelt `forbidd`; once for each.
+
+    Where it is asked about under another name that nothing gives, that warning names it.
+    """
     known = EFFECTS.keys() | (asked - VOCABULARY.keys() - SOLUTION.keys())
-    used = known | SOLUTION.keys() | _defined(rules)
+    given = _known(rules)
+    named = {_nearest(signature, given) for signature in asked - given - _defined(rules)}
+    used = known | SOLUTION.keys() | _defined(rules) | named
     first: dict[Signature, ParsedRule] = {}
     for rule in rules:
         for signature in sorted(rule.derives - used):
@@ -440,6 +497,11 @@ def _unused(rules: Sequence[ParsedRule], asked: frozenset[Signature]) -> Iterato
     for signature, rule in first.items():
         message = f"{_place(rule.rule)}: nothing uses {_named(signature)}{_hint(signature, known)}"
         yield warning("unused-predicate", message)
+
+
+def _known(rules: Iterable[ParsedRule]) -> set[Signature]:
+    """Return the predicates that mean something: those of CaspR, and what rules derive."""
+    return {*VOCABULARY, *SOLUTION, *EFFECTS, *(signature for rule in rules for signature in rule.derives)}
 
 
 def _defined(rules: Iterable[ParsedRule]) -> set[Signature]:
@@ -453,11 +515,15 @@ def _named(signature: Signature) -> str:
 
 
 def _hint(signature: Signature, known: Iterable[Signature]) -> str:
+    near = _nearest(signature, known)
+    return f"; did you mean {_shown(near)}?" if near else ""
+
+
+def _nearest(signature: Signature, known: Iterable[Signature]) -> Signature | None:
+    """Return the predicate with the same name or the one most like it, if there is one."""
     name, names = signature[0], {name for name, _ in known}
     near = [name] if name in names else difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.5)
-    if not near:
-        return ""
-    return f"; did you mean {_shown(min(one for one in known if one[0] == near[0]))}?"
+    return min((one for one in known if one[0] in near), default=None)
 
 
 def _shown(signature: Signature) -> str:
