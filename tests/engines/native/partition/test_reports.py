@@ -1,11 +1,13 @@
 """What a search reports while it runs holds: bounds that fall, clusterings that get better."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.outcome import Start
-from caspr.engines.native.partition.problem import UNMET, Labels, Problem
+from caspr.engines.native.partition.problem import UNMET, Demand, Labels, Problem
 from caspr.engines.native.partition.search import search, search_split
 from caspr.engines.native.partition.splitting import split
 from caspr.engines.native.partition.watch import Watch
@@ -56,6 +58,63 @@ def test_with_demands_the_first_clustering_that_meets_them_is_reported(
             met_at_first = whole.value(reduced.lift(np.arange(reduced.size))) is not None
             assert reports.values or met_at_first
             assert bool(reports.bounds) == bool(reduced.pieces)
+
+
+def beside(first: Problem, second: Problem) -> Problem:
+    """Put two problems beside each other, with nothing to gain between them."""
+    size, shift = first.size + second.size, first.size
+    gains, forbidden = np.zeros((size, size), dtype=np.int64), np.zeros((size, size), dtype=bool)
+    gains[:shift, :shift], gains[shift:, shift:] = first.gains, second.gains
+    forbidden[:shift, :shift], forbidden[shift:, shift:] = first.forbidden, second.forbidden
+    moved = (
+        replace(
+            demand,
+            name=demand.name + shift,
+            home=demand.home + shift,
+            partners=tuple(partner + shift for partner in demand.partners),
+            links=tuple((one + shift, other + shift) for one, other in demand.links),
+        )
+        for demand in second.demands
+    )
+    return Problem(gains, forbidden, (*first.demands, *moved))
+
+
+def pigeons() -> Problem:
+    """Make a problem that only a search finds hopeless: three rivals, each of which demands one of two nodes."""
+    gains, forbidden = np.zeros((5, 5), dtype=np.int64), np.zeros((5, 5), dtype=bool)
+    forbidden[:3, :3] = ~np.eye(3, dtype=bool)
+    links = {home: ((home, 3), (home, 4)) for home in range(3)}
+    return Problem(gains, forbidden, tuple(Demand(home, home, (3, 4), (0, 0), links[home]) for home in links))
+
+
+@pytest.mark.parametrize("tiny", [1, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_piece_that_is_found_to_be_hopeless_makes_the_whole_so(
+    seed: int, tiny: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "TINY", tiny)
+    whole = beside(pigeons(), random_problem(seed, 12))
+    assert not split(whole, Watch()).hopeless
+    reports = Reports(whole)
+    outcome = search(whole, Watch(), reports.start)
+    assert (outcome.value, outcome.bound, reports.values) == (UNMET, UNMET, [])
+
+
+@pytest.mark.usefixtures("without_heuristics")
+@pytest.mark.parametrize("tiny", [1, 8])
+@pytest.mark.parametrize("block", range(2))
+def test_pieces_whose_demands_cannot_be_met_leave_no_clustering_of_the_whole(
+    block: int, tiny: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "TINY", tiny)
+    for seed in range(40 * block, 40 * block + 40):
+        parts = random_demanding(2 * seed), random_demanding(2 * seed + 1)
+        whole, values = beside(*parts), [best_value(part) for part in parts]
+        reports = Reports(whole)
+        outcome = search(whole, Watch(), reports.start)
+        best = UNMET if None in values else sum(value for value in values if value is not None)
+        assert (outcome.value, outcome.bound, outcome.proven) == (best, best, True), seed
+        assert best != UNMET or not reports.values
 
 
 @pytest.mark.usefixtures("without_heuristics")

@@ -201,8 +201,7 @@ def search_split(
             break
         ceiling = rest + max(outcome.bound, min(start.floor - rest, own))
         start.on_bound(ceiling)
-    value = UNMET if ceiling == UNMET else best.value
-    return SearchOutcome(best.labels, value, ceiling, start.floor, held, _parts(reduced, proofs, start))
+    return SearchOutcome(best.labels, best.value, ceiling, start.floor, held, _parts(reduced, proofs, start))
 
 
 def _parts(reduced: Split, proofs: list[Proof | None], start: Start) -> Proof | None:
