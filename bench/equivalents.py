@@ -70,6 +70,18 @@ STEERING = (
 
 EQUIVALENTS = (
     Equivalent(
+        "replace",
+        "if value >= self.values[number]:",
+        ("boundary",),
+        "of two clusterings with one value, either may stand: the rule for ties decides later",
+    ),
+    Equivalent(
+        "start_of",
+        "known=self.found[number] if piece.has_demands and self.values[number] != UNMET else None,",
+        ("always", "never", "drop-operand 1"),
+        "what is known of a piece is kept beside its search, which only begins elsewhere without it",
+    ),
+    Equivalent(
         "restrict",
         "if self.common is None:",
         ("never",),

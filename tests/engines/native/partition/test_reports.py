@@ -8,7 +8,7 @@ import pytest
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.outcome import Start
 from caspr.engines.native.partition.problem import UNMET, Demand, Labels, Problem
-from caspr.engines.native.partition.search import search, search_split
+from caspr.engines.native.partition.search import quick, search, search_split
 from caspr.engines.native.partition.splitting import split
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
@@ -152,3 +152,14 @@ def test_a_known_clustering_that_meets_the_demands_stands_where_no_time_is_left(
     best = search(problem, Watch())
     late = search_split(split(problem, Watch()), Watch(stop=Stop.TIME), Start(known=best.labels))
     assert late.value == best.value == problem.value(late.labels)
+
+
+def test_demands_are_met_at_first_where_no_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "TINY", 1)
+    late, met = Watch(stop=Stop.TIME), 0
+    for seed in range(100):
+        reduced = split(random_demanding(seed), Watch())
+        value = search_split(reduced, late).value
+        assert value == quick(reduced, late).value
+        met += bool(reduced.pieces) and value != UNMET
+    assert met > 20
