@@ -5,6 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.review.browser.actions import expect_cost, expect_in_text, last_change, mention
+from tests.review.browser.conftest import COPIES
 
 
 def enforce_together(page: Page) -> None:
@@ -176,7 +177,7 @@ def test_all_documents_with_their_progress(page: Page) -> None:
     page.locator("#detail").get_by_role("button", name="Not a mention").click()
     expect_in_text(page, "5-5", there=False)
     number = page.url.rstrip("/").rpartition("/")[2]
-    page.get_by_role("link", name=" of 60").click()
+    page.get_by_role("link", name=f" of {COPIES}").click()
     row = page.get_by_role("row").filter(has=page.get_by_role("link", name=f"example {number}", exact=True))
     expect(row.locator('[data-label="Answers"]')).to_have_text("1")
     row.get_by_role("link").click()

@@ -105,14 +105,18 @@ def test_an_entity_can_be_chosen_while_prices_arrive(page: Page) -> None:
             priced["computed"] = False
         route.fulfill(response=response, json=read)
 
+    held: list[Route] = []
     page.route(re.compile(r"/question/[^?]+$"), without_prices)
-    with late(page, r"/question/.*\?prices"):
-        ask(page, "q6-6")
-        expect(card(page)).to_contain_text("being computed")
-        press(page, "6")
-        expect(card(page)).not_to_contain_text("being computed")
-        page.get_by_role("dialog").get_by_role("option").first.click()
-        expect(last_label(page)).to_contain_text("Same: “6”")
+    page.route(re.compile(r"/question/.*\?prices"), lambda route: held.append(route))
+    ask(page, "q6-6")
+    expect(card(page)).to_contain_text("being computed")
+    press(page, "6")
+    for route in held:
+        route.continue_()
+    expect(card(page)).not_to_contain_text("being computed")
+    page.get_by_role("dialog").get_by_role("option").first.click()
+    expect(last_label(page)).to_contain_text("Same: “6”")
+    unroute(page)
 
 
 def test_several_choices_are_one_entity(page: Page) -> None:

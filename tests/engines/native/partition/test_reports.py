@@ -80,7 +80,7 @@ def beside(first: Problem, second: Problem) -> Problem:
 
 
 def pigeons() -> Problem:
-    """Make a problem that only a search finds hopeless: three rivals, each of which demands one of two nodes."""
+    """Make a problem that only a search finds hopeless: three rivals, which demand one of two nodes each."""
     gains, forbidden = np.zeros((5, 5), dtype=np.int64), np.zeros((5, 5), dtype=bool)
     forbidden[:3, :3] = ~np.eye(3, dtype=bool)
     links = {home: ((home, 3), (home, 4)) for home in range(3)}
