@@ -159,6 +159,21 @@ def test_redo_keeps_a_save_during_its_solve(
     assert [one.name for one in path.parent.iterdir()] == ["review.conll"]
 
 
+def test_redo_leaves_nothing_beside_a_file_that_is_removed_during_its_solve(
+    path: Path, call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper(path).close()
+    solve = redo.__dict__["solve"]
+
+    def interrupted(*given: Any, **more: Any) -> Any:
+        path.unlink()
+        return solve(*given, **more)
+
+    monkeypatch.setattr(redo, "solve", interrupted)
+    assert "or removed it" in call.fails("redo", path)
+    assert list(path.parent.iterdir()) == []
+
+
 def test_a_review_file_with_two_names_is_refused(path: Path, call: Caller) -> None:
     paper(path).close()
     other = path.with_name("other.conll")

@@ -224,7 +224,7 @@ class Outputs:
             now = None
         if now != self.known:
             raise OutputError(
-                f"{self.rewritten}: another program saved or removed this file meanwhile, so nothing was "
+                f"{self.rewritten}: another program saved this file meanwhile, or removed it, so nothing was "
                 "written; run the command again"
             )
 
