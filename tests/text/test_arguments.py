@@ -61,7 +61,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "pairs as chains": (lambda _: caspr.Decisions.of([(1, 2)]), "Chain.of('1'"),
     "a file as a folder": (lambda _: caspr.read_folder(SONG / "anna.conll"), "this is a file"),
     "no folder": (lambda _: caspr.read_folder("nowhere"), "there is no such folder"),
-    "a folder as a review": (lambda _: caspr.read_review(SONG), "no project of review files"),
+    "a folder as a review": (lambda _: caspr.read_review(SONG), "not a project of review files"),
     "files to redo": (lambda files: caspr.redo(files), "caspr.read_review"),
     "a number to redo": (lambda _: caspr.redo(5), "caspr.redo: found 5"),
 }  # fmt: skip

@@ -262,7 +262,7 @@ def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:
 def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, spool: str) -> Source:
     """Collect what one annotator has of one document."""
     pieces = tuple(DocumentPiece(*json.loads(piece)) for _, piece in rows if piece is not None)
-    # The plain text of a file of the same name is no document of its own.
+    # The plain text of a file of the same name is not a document of its own.
     path, *others = sorted(
         dict.fromkeys(path for path, _ in rows), key=lambda path: path.lower().endswith(".txt")
     )

@@ -148,7 +148,7 @@ class StartPages:
         if path.is_dir():
             return address("/folders", at=path, **{"for": "open"})
         raise InputError(
-            f"{path.name} is no review file. To merge annotators' files, choose New project and add them."
+            f"{path.name} is not a review file. To merge annotators' files, choose New project and add them."
         )
 
     async def ask_new(self, request: Request) -> Response:
@@ -162,7 +162,7 @@ class StartPages:
         values = await body_of(request)
         parent = self.folders.take(_text(values, "in"))
         if not parent.is_dir():
-            raise InputError(f"{parent} is no folder.")
+            raise InputError(f"{parent} is not a folder.")
         folder = new_folder(parent, _text(values, "name"))
         draft = Draft(folder).changed()
         self.folders.typed.add(folder)
@@ -183,7 +183,7 @@ class StartPages:
         """Copy a file that was dropped."""
         folder = self.at(request)
         if not (folder / NAME).is_file():
-            raise InputError("This folder is no new project: go back to the start page.")
+            raise InputError("This folder is not a new project: go back to the start page.")
         name = request.query_params.get("name", "")
         return JSONResponse({"copied": await store(folder / COPIES, name, request.stream())})
 

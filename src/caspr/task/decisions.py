@@ -91,7 +91,7 @@ class Note:
     """The mention it is about; none for the whole document."""
     made: Authorship | None = None
     flag: str = ""
-    """What the mention is flagged as, such as `generic`; empty for a note that is no flag."""
+    """What the mention is flagged as, such as `generic`; empty for a note that is not a flag."""
 
 
 LONGEST_FLAG = 60

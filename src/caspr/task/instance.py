@@ -43,7 +43,7 @@ class Singletons(StrEnum):
     AUTO = "auto"
     """One of the other two, by how the annotators worked: settings decide which before a task is made."""
     DROP = "drop"
-    """They are no mentions, as in the paper."""
+    """They are not mentions, as in the paper."""
     VOTE = "vote"
     """They are kept as chains of one where the coefficients favour it."""
 

@@ -30,7 +30,7 @@ def path_of(value: Any, call: str) -> Path:
 
 
 def annotations_of(value: Any, call: str, expected: str = ANNOTATIONS) -> list[Annotation]:
-    """Return annotations as a list, or refuse what is no annotations."""
+    """Return annotations as a list, or refuse what is not annotations."""
     annotations = listed(value, call, expected)
     if not all(isinstance(annotation, Annotation) for annotation in annotations):
         raise refused(call, annotations, expected)

@@ -36,7 +36,7 @@ HINTS = {
     "a(M,N) :- span(M,_,_), span(N,_,_), M =/= N.": "'differs' is written !=",
     "mention_cost(M,1.5) :- text(M,_).": "numbers are whole",
     'a(M) :- text(M,"a", span(M,1,_).': "is a closing parenthesis missing",
-    'a(M) :- text(M,"a")), span(M,1,_).': "is there a parenthesis too much",
+    'a(M) :- text(M,"a")), span(M,1,_).': "is there one parenthesis too many",
     'Kind(M) :- text(M,"a").': "words of your own begin with a small letter: kind",
     'a(M) :- text(M,"a") span(M,1,_).': "is a comma missing before span",
     'a(M) :- text(M,"a), span(M,1,_).': "is a double quote missing",

@@ -66,7 +66,7 @@ def test_one_key_for_each_choice(page: Page) -> None:
 
 
 def last_label(page: Page) -> Locator:
-    """Find what the last step did, in words: entities that were offered and not chosen are no part of it."""
+    """Find what the last step did, in words: entities that were offered and not chosen are not part of it."""
     return page.locator("#last-change .last-change-label")
 
 

@@ -138,7 +138,7 @@ def _mistakes(before: str, rest: str, found: str) -> Iterator[tuple[object, str]
     yield found == "(" and name, f"words of your own begin with a small letter: {name}"
     missing = statement.count("(") - statement.count(")")
     yield missing > 0 and found in (".", ":-", ""), "is a closing parenthesis missing?"
-    yield missing < 0 and found == ")", "is there a parenthesis too much, or one missing before it?"
+    yield missing < 0 and found == ")", "is there one parenthesis too many, or is one missing before it?"
 
 
 def unsafe(message: str, rule: str = "") -> str:

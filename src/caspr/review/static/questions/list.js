@@ -243,7 +243,7 @@ export function stakesText(app, stakes) {
     title: "Keep the result as it is and mark the document as done",
   });
   const text = done
-    ? "This document is done. If you answer a question, it is open again."
+    ? "This document is done. Answering a question opens it again."
     : remaining(stakes);
   return make(
     "section",
