@@ -23,12 +23,11 @@ import { Api, Refusal, hideNames, namesAreHidden, withoutNames } from "./state/a
 import { Selection } from "./state/selection.js";
 import { Store } from "./state/store.js";
 import { nearest, spanOf } from "./state/tokens.js";
-import { Sentence } from "./text/sentence.js";
 import { Minimap } from "./text/minimap.js";
 import { listenToPrint } from "./text/print.js";
 import { TextSearch } from "./text/search.js";
 import { TextView } from "./text/text_view.js";
-import { Versions } from "./text/versions.js";
+import { Sentence, Versions } from "./text/versions.js";
 import { askText } from "./ui/dialogs.js";
 import { around, byId, find } from "./ui/dom.js";
 import { describeOperation, lineLabel, lookup } from "./ui/labels.js";
