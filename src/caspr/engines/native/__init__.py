@@ -12,7 +12,7 @@ The way of an instance, module by module:
                           components of a part)
 
 `state` holds what is known during a solve, and the memory of solved parts. Around it: `incremental` keeps
-that memory from decision to decision and prices the opposite of what a result says, `prove` puts together the
+that memory from decision to decision and prices the opposite of what a result says, `proof_writer` writes the
 proof that `caspr.proof.verify` checks without a solver.
 """
 
