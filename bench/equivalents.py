@@ -148,12 +148,6 @@ EQUIVALENTS = (
         "it is for the type checker; nobody joins a forbidden pair",
     ),
     Equivalent(
-        "join",
-        "near = set.intersection(*listed) if self.common is None else set.union(*listed)",
-        ("never",),
-        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
-    ),
-    Equivalent(
         "may_swap",
         "return beside is not None and instead is not None and beside - instead >= change",
         ("drop-operand 1",),
@@ -380,6 +374,12 @@ EQUIVALENTS = (
         "if reached >= half:",
         ("boundary",),
         "where exactly half is reached, the r of this node and of the next give the same",
+    ),
+    Equivalent(
+        "_grown",
+        "return SearchOutcome(labels, part.problem.value(labels) or 0, part.problem.ceiling)",
+        ("drop-operand 2",),
+        "it is for the type checker; what has grown holds no forbidden pair, and nothing is demanded",
     ),
     Equivalent(
         "program_of",
