@@ -1,6 +1,6 @@
 """The native exact engine: weighted clique partitioning with forbidden pairs, solved to a proof.
 
-The way of an instance, module by module:
+The path of an instance through the modules:
 
     translate             mentions become nodes, twins one node, in independent parts (`links`: who linked)
     estimate              a first value and bound of dense documents, before any link is listed
