@@ -17,6 +17,7 @@ from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import LARGEST_MASS, Problem
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.sparse import SparseProblem, listed
+from caspr.engines.native.partition.splitting import Split
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.decisions import Decisions
 from caspr.task.limits import Limits
@@ -142,6 +143,28 @@ def test_where_ties_stay_open_neither_the_clock_nor_the_order_of_files_decides(
     monkeypatch.setattr(watch, "monotonic", lambda: float(next(seconds)))
     slowly = solve_with(others, Limits(seconds=1e9), memory=Memory())
     assert slowly.partitions == expected.partitions
+
+
+def test_a_part_without_work_left_stays_as_it_was_and_the_others_are_decided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instance, real = instance_of(like_a_play(300), "u"), ties.first_optimum
+    expected = solve_with(instance, Limits(), memory=Memory())
+    parts = []
+
+    def first(
+        problem: SparseProblem, outcome: SearchOutcome, clock: Watch, split: Split | None
+    ) -> ties.FirstOptimum:
+        parts.append(problem)
+        if len(parts) == 2:
+            monkeypatch.setattr(clock, "most", 0)
+            raise watch.ExpiredError
+        return real(problem, outcome, clock, split)
+
+    monkeypatch.setattr(instance_ties, "first_optimum", first)
+    solution = solve_with(instance, Limits(), memory=Memory())
+    assert [finding.code for finding in solution.findings] == ["ties-open"]
+    assert (solution.status, solution.value, len(parts)) == (expected.status, expected.value, 4)
 
 
 @pytest.mark.parametrize(
