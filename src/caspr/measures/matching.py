@@ -28,13 +28,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import itemgetter
 
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
 from caspr.text.grouping import Groups, match_one_to_one
 
 Chains = tuple[tuple[Span, ...], ...]
-Weights = Mapping[tuple[int, int], Fraction | int]
+Weights = Mapping[tuple[int, int], float]
 """How much two numbered things, a row and a column, have in common; nothing where they are not there."""
 
 
@@ -81,12 +82,14 @@ def align(
     if not singletons:
         right = [chain for chain in right if len(chain) > 1]
         answer = [chain for chain in answer if len(set(chain)) > 1]
-    chains = _without_repetitions(answer, {span for chain in right for span in chain})
+    chains = _without_repetitions(answer, right)
     return Alignment(tuple(right), _renamed(right, chains) if overlap else chains)
 
 
 def _key_chains(key: Annotation) -> list[tuple[Span, ...]]:
     chains = _as_given(key)
+    if len(set().union(*chains)) == sum(map(len, chains)):
+        return chains
     counts = Counter(span for chain in chains for span in chain)
     repeated = sorted(span for span, count in counts.items() if count > 1)
     if repeated:
@@ -101,12 +104,12 @@ def _as_given(annotation: Annotation) -> list[tuple[Span, ...]]:
     return list(annotation.as_given) or sorted(chain.mentions for chain in annotation.all_chains)
 
 
-def _without_repetitions(chains: Iterable[tuple[Span, ...]], known: set[Span]) -> Chains:
+def _without_repetitions(chains: Iterable[tuple[Span, ...]], key: Iterable[tuple[Span, ...]]) -> Chains:
     """Keep the first of every span that is in the key, and all others."""
     chains = tuple(chains)
     if len(set().union(*chains)) == sum(map(len, chains)):
         return tuple(filter(None, chains))
-    seen: set[Span] = set()
+    known, seen = set().union(*key), set[Span]()
     kept = []
     for chain in chains:
         rest = []
@@ -159,7 +162,7 @@ def map_one_to_one(weights: Weights) -> list[tuple[int, int]]:
     >>> map_one_to_one({(0, 0): 2, (0, 1): 1, (1, 1): 1, (2, 1): 1})
     [(0, 0), (1, 1)]
     """
-    rows, columns = (Counter(pair[side] for pair in weights) for side in (0, 1))
+    rows, columns = (Counter(map(itemgetter(side), weights)) for side in (0, 1))
     alone = [(row, column) for row, column in weights if rows[row] == columns[column] == 1]
     groups: Groups[int] = Groups()
     # Rows are numbered from 0, columns from -1 downwards.
@@ -168,7 +171,7 @@ def map_one_to_one(weights: Weights) -> list[tuple[int, int]]:
         groups.add(row)
         groups.add(~column)
         groups.join(row, ~column)
-    parts: dict[int, dict[tuple[int, int], Fraction | int]] = defaultdict(dict)
+    parts: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
     for pair in rest:
         parts[groups.first(pair[0])][pair] = weights[pair]
     return [*alone, *(pair for part in parts.values() for pair in _assign(part))]
@@ -185,7 +188,7 @@ def _assign(weights: Weights) -> list[tuple[int, int]]:
     row_of, column_of = ({item: number for number, item in enumerate(side)} for side in (rows, columns))
     matrix = np.zeros((len(rows), len(columns)))
     for (row, column), weight in weights.items():
-        matrix[row_of[row], column_of[column]] = float(weight)
+        matrix[row_of[row], column_of[column]] = weight
     chosen = zip(*(side.tolist() for side in linear_sum_assignment(matrix, maximize=True)), strict=True)
     pairs = [(rows[row], columns[column]) for row, column in chosen]
     return [pair for pair in pairs if pair in weights]

@@ -70,7 +70,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import combinations
 
 from caspr.measures.matching import map_one_to_one, singletons_count
@@ -129,11 +129,17 @@ def match_entities(votes: Iterable[tuple[int, int]]) -> dict[int, int]:
     >>> match_entities([(0, 0), (0, 0), (0, 1), (1, 1), (2, 1)])
     {0: 0, 1: 1}
     """
-    counts = Counter(votes)
-    turned = {(second, first): count for (first, second), count in counts.items()}
-    if sorted(turned.items()) < sorted(counts.items()):
-        return dict(sorted((first, second) for second, first in map_one_to_one(turned)))
-    return dict(sorted(map_one_to_one(counts)))
+    return _match_counted(frozenset(Counter(votes).items()))
+
+
+@lru_cache(maxsize=32)
+def _match_counted(counts: frozenset[tuple[tuple[int, int], int]]) -> dict[int, int]:
+    """Map entities by how many votes each two have, which is asked several times about two annotators."""
+    turned = sorted(((second, first), count) for (first, second), count in counts)
+    straight = sorted(counts)
+    if turned < straight:
+        return dict(sorted((first, second) for second, first in map_one_to_one(dict(turned))))
+    return dict(sorted(map_one_to_one(dict(straight))))
 
 
 Row = tuple[Span | None, ...]
@@ -141,8 +147,12 @@ Row = tuple[Span | None, ...]
 
 
 def align_mentions(homes: Sequence[Homes]) -> list[Row]:
-    """Return all mentions of a document, in text order."""
-    markers = _markers(homes)
+    """Return all mentions of a document, in no order.
+
+    A span that everybody marked is a mention by itself; only the others can have counterparts.
+    """
+    everywhere = set(homes[0].entity).intersection(*(home.entity for home in homes[1:]))
+    markers = _markers(homes, everywhere)
     group = {span: [span] for span in markers}
     for span, twin in _ranked(markers, homes):
         first, second = group[span], group[twin]
@@ -150,18 +160,21 @@ def align_mentions(homes: Sequence[Homes]) -> list[Row]:
             first.extend(second)
             group.update(dict.fromkeys(second, first))
     rows = {id(spans): spans for spans in group.values()}.values()
-    return [_row(spans, markers, len(homes)) for spans in sorted(rows, key=min)]
+    return [
+        *((span,) * len(homes) for span in everywhere),
+        *(_row(spans, markers, len(homes)) for spans in rows),
+    ]
 
 
-def _markers(homes: Sequence[Homes]) -> dict[Span, frozenset[int]]:
-    """Return who marked each span."""
+def _markers(homes: Sequence[Homes], everywhere: set[Span]) -> dict[Span, frozenset[int]]:
+    """Return who marked each span that not everybody marked."""
     nobody: frozenset[int] = frozenset()
     markers: dict[Span, frozenset[int]] = {}
     for number, home in enumerate(homes):
         with_this = cache(frozenset([number]).union)
-        for span in home.entity:
+        for span in home.entity.keys() - everywhere:
             markers[span] = with_this(markers.get(span, nobody))
-    return dict(sorted(markers.items()))
+    return markers
 
 
 def _row(spans: Iterable[Span], markers: Mapping[Span, frozenset[int]], annotators: int) -> Row:
@@ -171,11 +184,9 @@ def _row(spans: Iterable[Span], markers: Mapping[Span, frozenset[int]], annotato
 
 def _ranked(markers: Mapping[Span, frozenset[int]], homes: Sequence[Homes]) -> list[tuple[Span, Span]]:
     """Return the pairs that can be counterparts, the best first."""
-    known = _Known.of(homes)
-    everybody = len(homes)
-    partly = [span for span, who in markers.items() if len(who) < everybody]
+    known = _Known(homes)
     ranked = []
-    for span, twin in overlapping(partly):
+    for span, twin in overlapping(markers):
         if markers[span].isdisjoint(markers[twin]):
             same = known.same(span, twin, markers)
             common = min(span.end, twin.end) - max(span.start, twin.start) + 1
@@ -207,16 +218,15 @@ class _Known:
     """What equal spans show about the entities of each two annotators."""
 
     homes: Sequence[Homes]
-    maps: Mapping[tuple[int, int], Mapping[int, int]]
-    """The entities of one annotator mapped on those of another."""
 
-    @classmethod
-    def of(cls, homes: Sequence[Homes]) -> "_Known":
-        maps: dict[tuple[int, int], dict[int, int]] = {}
-        for a, b in combinations(range(len(homes)), 2):
-            maps[a, b] = match_entities(_shared(homes[a], homes[b]))
+    @cached_property
+    def maps(self) -> Mapping[tuple[int, int], Mapping[int, int]]:
+        """The entities of one annotator mapped on those of another."""
+        maps: dict[tuple[int, int], Mapping[int, int]] = {}
+        for a, b in combinations(range(len(self.homes)), 2):
+            maps[a, b] = match_entities(_shared(self.homes[a], self.homes[b]))
             maps[b, a] = {second: first for first, second in maps[a, b].items()}
-        return cls(homes, maps)
+        return maps
 
     def same(self, span: Span, twin: Span, markers: Mapping[Span, frozenset[int]]) -> bool | None:
         """Return whether two spans are in the same entity for some, or in different ones for all."""
@@ -370,12 +380,16 @@ def classify(
     """
     singletons = singletons_count(([annotation] for annotation in annotations), singletons)
     homes = [homes_of(annotation) for annotation in annotations]
-    rows = [row for row in align_mentions(homes) if singletons or _linked(row, homes)]
+    rows = align_mentions(homes)
+    if not singletons and any(home.singles for home in homes):
+        rows = [row for row in rows if _linked(row, homes)]
+    columns = list(zip(*rows, strict=True)) or [()] * len(homes)
+    row_of = {span: number for column in columns for number, span in enumerate(column)}
     kinds: dict[int, DisagreementKind] = {}
     finer: dict[int, set[int]] = {}
     for first, second in combinations(range(len(homes)), 2):
         two = annotations[first].annotator, annotations[second].annotator
-        pair = _Pair(rows, homes, (first, second), singletons, two, coverage or Coverage())
+        pair = _Pair(columns, row_of, homes, (first, second), singletons, two, coverage or Coverage())
         for number, kind in pair.kinds():
             if number not in kinds or _ORDER[kind] < _ORDER[kinds[number]]:
                 kinds[number] = kind
@@ -392,9 +406,9 @@ def classify(
         )
         for number, kind in kinds.items()
     ]
-    disputed.sort(key=lambda disagreement: (disagreement.place, disagreement.kind))
+    disputed.sort(key=lambda disagreement: disagreement.place)
     names = tuple(annotation.annotator for annotation in annotations)
-    marked = Counter(_marks(row, names, coverage or Coverage()) for row in rows)
+    marked = Counter(_marks(rows, names, coverage))
     return Typology(names, len(rows), tuple(disputed), dict(sorted(marked.items())))
 
 
@@ -416,16 +430,17 @@ def count_all(
     return sum(counts, DisagreementCounts())
 
 
-def _marks(row: Row, names: Sequence[str], coverage: Coverage) -> tuple[int, int]:
-    """Return how many annotators marked a mention, and how many saw it; who marked it saw it."""
-    if not coverage:
-        return len(row) - row.count(None), len(row)
-    spans = {span for span in row if span is not None}
-    seen = [
-        own is not None or any(coverage.sees(name, span) for span in spans)
-        for name, own in zip(names, row, strict=True)
-    ]
-    return sum(span is not None for span in row), sum(seen)
+def _marks(rows: Iterable[Row], names: Sequence[str], coverage: Coverage | None) -> Iterator[tuple[int, int]]:
+    """Yield how many annotators marked each mention, and how many saw it; who marked it saw it."""
+    for row in rows:
+        marked = seen = len(row) - row.count(None)
+        if coverage:
+            spans = {span for span in row if span is not None}
+            seen += sum(
+                own is None and any(coverage.sees(name, span) for span in spans)
+                for name, own in zip(names, row, strict=True)
+            )
+        yield marked, seen if coverage else len(row)
 
 
 def _linked(row: Row, homes: Sequence[Homes]) -> bool:
@@ -433,12 +448,17 @@ def _linked(row: Row, homes: Sequence[Homes]) -> bool:
     return any(span is not None and not homes[who].alone(span) for who, span in enumerate(row))
 
 
+_UNMARKED = -1
+"""Stands for the entity of a mention that was not marked."""
+
+
 class _Pair:
     """What two annotators say of each mention."""
 
     def __init__(
         self,
-        rows: Sequence[Row],
+        columns: Sequence[Sequence[Span | None]],
+        row_of: Mapping[Span | None, int],
         homes: Sequence[Homes],
         numbers: tuple[int, int],
         singletons: bool,
@@ -447,26 +467,33 @@ class _Pair:
     ) -> None:
         first, second = self._numbers = numbers
         self._names, self._coverage = names, coverage
-        self._rows = [(row[first], row[second]) for row in rows]
+        self._columns, self._row_of = (columns[first], columns[second]), row_of
         self._homes = homes[first], homes[second]
         self._singletons = singletons
-        self._map = match_entities(self._both_linked())
+        entities = (
+            [_UNMARKED if span is None else home.entity[span] for span in column]
+            for home, column in zip(self._homes, self._columns, strict=True)
+        )
+        self._cells = list(zip(*entities, strict=True))
+        votes = {cell: count for cell, count in Counter(self._cells).items() if self._linked(*cell)}
+        self._map = match_entities(Counter(votes))
         self._back = {second: first for first, second in self._map.items()}
-        self._shared = tuple({row[side] for row in self._rows if None not in row} for side in (0, 1))
         self._nested = tuple(self._nesting(side) for side in (0, 1))
 
     def kinds(self) -> Iterable[tuple[int, DisagreementKind]]:
-        """Yield every mention about which the two disagree, by its number, with the kind."""
-        for number, (first, second) in enumerate(self._rows):
-            kind = self._kind(first, second)
-            if kind is not None:
+        """Yield every mention about which the two disagree, by its number, with the kind.
+
+        Most mentions are in entities mapped on each other, with the same boundaries: they are passed over.
+        """
+        agreed = {(_UNMARKED, _UNMARKED), *self._map.items()}
+        for number, (cell, span, twin) in enumerate(zip(self._cells, *self._columns, strict=True)):
+            if (cell not in agreed or span is not twin) and (kind := self._kind(span, twin)) is not None:
                 yield number, kind
 
     def finer(self, number: int) -> int:
         """Return who of the two has the entity without a counterpart."""
-        span, _ = self._rows[number]
-        assert span is not None
-        return self._numbers[1] if self._homes[0].entity[span] in self._map else self._numbers[0]
+        entity, _ = self._cells[number]
+        return self._numbers[1] if entity in self._map else self._numbers[0]
 
     def _kind(self, span: Span | None, twin: Span | None) -> DisagreementKind | None:
         if span is None or twin is None:
@@ -490,16 +517,15 @@ class _Pair:
             return DisagreementKind.SINGLETON if self._singletons else None
         return DisagreementKind.NESTED if span in self._nested[side] else DisagreementKind.MENTION
 
-    def _both_linked(self) -> Iterable[tuple[int, int]]:
-        first, second = (homes.linked for homes in self._homes)
-        return [
-            (first[span], second[twin])
-            for span, twin in self._rows
-            if span is not None and twin is not None and span in first and twin in second
-        ]
+    def _linked(self, first: int, second: int) -> bool:
+        """Return whether both marked a mention, and neither as a chain of one."""
+        chains, others = (home.chains for home in self._homes)
+        return _UNMARKED not in (first, second) and len(chains[first]) > 1 < len(others[second])
 
     def _nesting(self, side: int) -> set[Span]:
         """Return the spans of one annotator inside or around a mention that both marked."""
-        shared, nested = self._shared[side], self._homes[side].nested
+        other, nested = self._columns[1 - side], self._homes[side].nested
+        rows = {span: self._row_of.get(span) for pair in nested for span in pair}
+        shared = {span for span, row in rows.items() if row is not None and other[row] is not None}
         inside = {inner for outer, inner in nested if outer in shared}
         return inside | {outer for outer, inner in nested if inner in shared}
