@@ -72,6 +72,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from itertools import combinations
+from operator import methodcaller
 
 from caspr.measures.matching import map_one_to_one, singletons_count
 from caspr.text.coverage import Coverage
@@ -161,7 +162,7 @@ def align_mentions(homes: Sequence[Homes]) -> list[Row]:
             group.update(dict.fromkeys(second, first))
     rows = {id(spans): spans for spans in group.values()}.values()
     return [
-        *((span,) * len(homes) for span in everywhere),
+        *zip(*[everywhere] * len(homes), strict=True),
         *(_row(spans, markers, len(homes)) for spans in rows),
     ]
 
@@ -383,18 +384,17 @@ def classify(
     rows = align_mentions(homes)
     if not singletons and any(home.singles for home in homes):
         rows = [row for row in rows if _linked(row, homes)]
-    columns = list(zip(*rows, strict=True)) or [()] * len(homes)
-    row_of = {span: number for column in columns for number, span in enumerate(column)}
+    sides = [_Side.of(home, [row[number] for row in rows]) for number, home in enumerate(homes)]
     kinds: dict[int, DisagreementKind] = {}
     finer: dict[int, set[int]] = {}
     for first, second in combinations(range(len(homes)), 2):
         two = annotations[first].annotator, annotations[second].annotator
-        pair = _Pair(columns, row_of, homes, (first, second), singletons, two, coverage or Coverage())
+        pair = _Pair((sides[first], sides[second]), singletons, two, coverage or Coverage())
         for number, kind in pair.kinds():
             if number not in kinds or _ORDER[kind] < _ORDER[kinds[number]]:
                 kinds[number] = kind
             if kind is DisagreementKind.SPLIT:
-                finer.setdefault(number, set()).add(pair.finer(number))
+                finer.setdefault(number, set()).add((first, second)[pair.finer(number)])
     disputed = [
         Disagreement(
             kind,
@@ -408,7 +408,7 @@ def classify(
     ]
     disputed.sort(key=lambda disagreement: disagreement.place)
     names = tuple(annotation.annotator for annotation in annotations)
-    marked = Counter(_marks(rows, names, coverage))
+    marked = _marks(rows, names, coverage)
     return Typology(names, len(rows), tuple(disputed), dict(sorted(marked.items())))
 
 
@@ -430,17 +430,20 @@ def count_all(
     return sum(counts, DisagreementCounts())
 
 
-def _marks(rows: Iterable[Row], names: Sequence[str], coverage: Coverage | None) -> Iterator[tuple[int, int]]:
-    """Yield how many annotators marked each mention, and how many saw it; who marked it saw it."""
+def _marks(rows: Iterable[Row], names: Sequence[str], coverage: Coverage | None) -> Counter[tuple[int, int]]:
+    """Count the mentions by how many annotators marked each, and how many saw it; who marked it saw it."""
+    unmarked = Counter(map(methodcaller("count", None), rows))
+    if not coverage:
+        return Counter({(len(names) - lacking, len(names)): count for lacking, count in unmarked.items()})
+    marked: Counter[tuple[int, int]] = Counter()
     for row in rows:
-        marked = seen = len(row) - row.count(None)
-        if coverage:
-            spans = {span for span in row if span is not None}
-            seen += sum(
-                own is None and any(coverage.sees(name, span) for span in spans)
-                for name, own in zip(names, row, strict=True)
-            )
-        yield marked, seen if coverage else len(row)
+        spans = {span for span in row if span is not None}
+        seen = [
+            own is not None or any(coverage.sees(name, span) for span in spans)
+            for name, own in zip(names, row, strict=True)
+        ]
+        marked[len(row) - row.count(None), sum(seen)] += 1
+    return marked
 
 
 def _linked(row: Row, homes: Sequence[Homes]) -> bool:
@@ -452,48 +455,49 @@ _UNMARKED = -1
 """Stands for the entity of a mention that was not marked."""
 
 
+@dataclass(frozen=True)
+class _Side:
+    """What one annotator says of each mention."""
+
+    homes: Homes
+    spans: Sequence[Span | None]
+    entities: Sequence[int]
+
+    @classmethod
+    def of(cls, homes: Homes, spans: Sequence[Span | None]) -> "_Side":
+        entity = homes.entity
+        return cls(homes, spans, [_UNMARKED if span is None else entity[span] for span in spans])
+
+
 class _Pair:
     """What two annotators say of each mention."""
 
     def __init__(
-        self,
-        columns: Sequence[Sequence[Span | None]],
-        row_of: Mapping[Span | None, int],
-        homes: Sequence[Homes],
-        numbers: tuple[int, int],
-        singletons: bool,
-        names: tuple[str, str],
-        coverage: Coverage,
+        self, sides: tuple[_Side, _Side], singletons: bool, names: tuple[str, str], coverage: Coverage
     ) -> None:
-        first, second = self._numbers = numbers
-        self._names, self._coverage = names, coverage
-        self._columns, self._row_of = (columns[first], columns[second]), row_of
-        self._homes = homes[first], homes[second]
-        self._singletons = singletons
-        entities = (
-            [_UNMARKED if span is None else home.entity[span] for span in column]
-            for home, column in zip(self._homes, self._columns, strict=True)
-        )
-        self._cells = list(zip(*entities, strict=True))
+        self._sides, self._singletons, self._names, self._coverage = sides, singletons, names, coverage
+        self._homes = sides[0].homes, sides[1].homes
+        self._cells = list(zip(*(side.entities for side in sides), strict=True))
         votes = {cell: count for cell, count in Counter(self._cells).items() if self._linked(*cell)}
         self._map = match_entities(Counter(votes))
         self._back = {second: first for first, second in self._map.items()}
-        self._nested = tuple(self._nesting(side) for side in (0, 1))
+        self._nested = self._nesting(0), self._nesting(1)
 
     def kinds(self) -> Iterable[tuple[int, DisagreementKind]]:
         """Yield every mention about which the two disagree, by its number, with the kind.
 
         Most mentions are in entities mapped on each other, with the same boundaries: they are passed over.
         """
+        spans = self._sides[0].spans, self._sides[1].spans
         agreed = {(_UNMARKED, _UNMARKED), *self._map.items()}
-        for number, (cell, span, twin) in enumerate(zip(self._cells, *self._columns, strict=True)):
+        for number, (cell, span, twin) in enumerate(zip(self._cells, *spans, strict=True)):
             if (cell not in agreed or span is not twin) and (kind := self._kind(span, twin)) is not None:
                 yield number, kind
 
     def finer(self, number: int) -> int:
-        """Return who of the two has the entity without a counterpart."""
+        """Return whose entity has no counterpart, 0 or 1."""
         entity, _ = self._cells[number]
-        return self._numbers[1] if entity in self._map else self._numbers[0]
+        return int(entity in self._map)
 
     def _kind(self, span: Span | None, twin: Span | None) -> DisagreementKind | None:
         if span is None or twin is None:
@@ -524,8 +528,9 @@ class _Pair:
 
     def _nesting(self, side: int) -> set[Span]:
         """Return the spans of one annotator inside or around a mention that both marked."""
-        other, nested = self._columns[1 - side], self._homes[side].nested
-        rows = {span: self._row_of.get(span) for pair in nested for span in pair}
-        shared = {span for span, row in rows.items() if row is not None and other[row] is not None}
+        nested, other = self._homes[side].nested, self._sides[1 - side].spans
+        spans = {span for pair in nested for span in pair}
+        both = zip(self._sides[side].spans, other, strict=True)
+        shared = {span for span, twin in both if twin is not None and span in spans}
         inside = {inner for outer, inner in nested if outer in shared}
         return inside | {outer for outer, inner in nested if inner in shared}
