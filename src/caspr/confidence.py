@@ -279,10 +279,14 @@ class Confidences(Mapping[Span, Support]):
         """Return how sure it is that two mentions are, or are not, in one chain."""
         home = self.homes.get(first)
         linked = home is not None and home == self.homes.get(second)
-        voted = self.instance.votes.evidence(first, second), linked
+        return self.by_evidence(self.instance.votes.evidence(first, second), linked, (first, second))
+
+    def by_evidence(self, evidence: Evidence, linked: bool, pair: tuple[Span, Span]) -> Confidence:
+        """Return the same of two mentions where their votes, and whether they are linked, are known."""
+        voted = evidence, linked
         if voted not in self._by_votes:
             self._by_votes[voted] = self._voted(*voted)
-        return self._unless(self._by_votes[voted], decided=self._is_decided(first, second))
+        return self._unless(self._by_votes[voted], decided=self._is_decided(*pair))
 
     def _voted(self, votes: Evidence, linked: bool) -> Confidence:
         """Return how sure it is that two mentions with some votes are in one chain, or in two."""

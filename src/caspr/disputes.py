@@ -167,11 +167,13 @@ class DisputedLinks(NamedTuple):
 
 def ranked_links(result: Result) -> list[DisputedLinks]:
     """Return all disputed links of a document, those that matter most first (`weight`)."""
-    sure = result.confidences.link
-    return sorted(
-        _disputed(_Grouping(result)),
-        key=lambda links: weight(sure(*links.pair), links.number, links.pair),
-    )
+    sure = result.confidences
+
+    def order(links: DisputedLinks) -> tuple[float, int, Pair]:
+        pair = links.pair
+        return weight(sure.by_evidence(links.evidence, links.linked, pair), links.number, pair)
+
+    return sorted(_disputed(_Grouping(result)), key=order)
 
 
 def disputes_about(result: Result, links: Iterable[DisputedLinks]) -> list[Dispute]:
@@ -535,11 +537,11 @@ class Explainer:
         """Name the mention with which both are linked most."""
         a, b = link.pair
         evidence = self._instance.votes.evidence
-        near = (
-            next((span for span in alike if span not in (a, b)), None) for alike in self._kinds(self._side(a))
-        )
+        side = self._side(a)
+        near = (next((span for span in alike if span not in (a, b)), None) for alike in self._kinds(side))
+        links = zip(near, self._linked_with(a, side), self._linked_with(b, side), strict=True)
         shared, third = max(
-            ((min(evidence(a, span).k, evidence(b, span).k), span) for span in near if span is not None),
+            ((min(own, theirs), span) for span, own, theirs in links if span is not None),
             default=(0, a),
             key=lambda ranked: (ranked[0], -ranked[1].start, -ranked[1].end),
         )
@@ -591,17 +593,29 @@ class Explainer:
 
     def _kinds(self, chain: tuple[Span, ...]) -> list[list[Span]]:
         """Return the first three mentions of each signature in a chain: two of them may be asked about."""
-        if chain not in self._alike:
+        if chain[0] not in self._alike:
             kinds: dict[Signature, list[Span]] = {}
             for span in chain:
                 alike = kinds.setdefault(self._instance.votes.signature(span), [])
                 if len(alike) < 3:
                     alike.append(span)
-            self._alike[chain] = list(kinds.values())
-        return self._alike[chain]
+            self._alike[chain[0]] = list(kinds.values())
+        return self._alike[chain[0]]
+
+    def _linked_with(self, span: Span, chain: tuple[Span, ...]) -> list[int]:
+        """Return how many annotators link a mention with each of the kinds in a chain."""
+        key = self._instance.votes.signature(span), chain[0]
+        if key not in self._links:
+            kinds = (self._instance.votes.signature(alike[0]) for alike in self._kinds(chain))
+            self._links[key] = [meet(key[0], kind).k for kind in kinds]
+        return self._links[key]
 
     @cached_property
-    def _alike(self) -> dict[tuple[Span, ...], list[list[Span]]]:
+    def _links(self) -> dict[tuple[Signature, Span], list[int]]:
+        return {}
+
+    @cached_property
+    def _alike(self) -> dict[Span, list[list[Span]]]:
         return {}
 
     def _side(self, span: Span) -> tuple[Span, ...]:
