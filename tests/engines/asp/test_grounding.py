@@ -10,7 +10,7 @@ import pytest
 from caspr import adjudicate, read
 from caspr.adjudication import adjudicate_document, prepare
 from caspr.engines.asp import grounding
-from caspr.engines.asp.grounding import derive, refuse_forged
+from caspr.engines.asp.grounding import derive, derive_within, refuse_forged
 from caspr.engines.asp.rule_files import VOCABULARY, parse_rules
 from caspr.engines.native.proof_writer import prove_optimal
 from caspr.errors import EngineError, InputError, LimitError
@@ -19,6 +19,7 @@ from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
+from caspr.task.objectives import OBJECTIVES
 from caspr.task.own_rules import LIBRARY, DerivedRules, RuleFile, read_derived, write_derived
 from caspr.task.settings import Settings, change
 from caspr.task.stored_settings import read_settings, write_settings
@@ -321,6 +322,34 @@ def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(monkeypatch: pytes
         assert set(lazy.instance.rules.consequences) <= set(full.instance.rules.consequences), seed
         refuse_forged(lazy.instance, settings.rules, lazy.solution.partitions[0])
         refuse_forged(full.instance, settings.rules)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "forbid(M1,M2) :- M1 = #min { M : text(M,_) }, text(M2,_), M1 != M2.",
+        "forbid(M1,M2) :- M2 = #max { M : text(M,_) }, text(M1,_), M1 != M2.",
+        "forbid(M1,M2) :- text(M1,T), text(M2,T), M1 != M2. odd(M) :- forbid(M,_). "
+        "together_cost(M1,M2,1) :- odd(M1), odd(M2), M1 != M2.",
+        "forbid(M1,(M2;M3)) :- text(M1,T), text(M2,T), text(M3,T). "
+        "together_cost(M1,M2,1) :- text(M1,T), text(M2,T), M1 != M2.",
+    ],
+)
+def test_a_chain_is_asked_the_same_as_all_pairs(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All words are alike, some mentions are in no chain, and some rules tell mentions apart."""
+    document = Document("d", ("w",) * 9)
+    chains = [Chain.of("1", [Span(token, token) for token in range(2, 8)])]
+    chains += [Chain.of("2", [Span(1, 1), Span(8, 8), Span(9, 9)])]
+    annotations = tuple(Annotation.of(name, document, chains) for name in ("anna", "ben"))
+    instance, files = Instance(annotations, OBJECTIVES["u"]), [RuleFile("ours.lp", text)]
+    full, _ = derive(instance, files)
+    monkeypatch.setattr(grounding, "MANY", 0)
+    lazy, _ = derive(instance, files)
+    for chain in chains:
+        asked = derive_within(instance.under(lazy), [chain.mentions])
+        assert set(asked.consequences) <= set(full.consequences)
+        within = {one for one in full.consequences if set(one.mentions) <= set(chain.mentions)}
+        assert within <= set(asked.consequences)
 
 
 def ragged(rng: random.Random) -> list[Annotation]:

@@ -63,7 +63,7 @@ ALIKE = frozenset(
     {"annotator", "annotator_name", "text", "lower_text", "entity_type", "entity_name", "label"}
 )
 """Facts that say what mentions are like, and not where they are."""
-_ORDER = re.compile(r"\bmid\(|[<>]")
+_ORDER = re.compile(r"\bmid\(|[<>]|#min\b|#max\b")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _LAZY = frozenset({Effect.FORBID, Effect.TOGETHER_COST})
 """What only makes solutions dearer."""
@@ -258,7 +258,9 @@ def _spread(
     groups: dict[int, dict[frozenset[str], list[Span]]] = {}
     done = set()
     for one in derived:
-        number = homes[one.mentions[0]]
+        number = homes.get(one.mentions[0])
+        if number is None or number != homes.get(one.mentions[1]):
+            continue  # by a rule that is not asked within chains only: known before
         if number not in groups:
             groups[number] = _by_profile(partition[number], profiles)
         own, theirs = (profiles.get(span, frozenset()) for span in one.mentions)
