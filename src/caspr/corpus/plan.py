@@ -138,6 +138,7 @@ class Plan:
             self.by = by or detect_layout(inputs[0], files, self._reading)
             paths = [_checked(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
         else:
+            _refuse_folders(inputs)
             self.by = "file"
             self.root, paths = _rooted(inputs)
         if self.by == "file":
@@ -248,6 +249,13 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
             key = status.st_dev, status.st_ino
             refuse_twice(path, [seen[key]] if key in seen else [])
             seen[key] = path
+
+
+def _refuse_folders(inputs: Sequence[Path]) -> None:
+    """Refuse several folders, unless each is the work of one annotator that a format keeps in a folder."""
+    for path in inputs:
+        if path.is_dir() and not folder_format(path):
+            raise InputError(f"{path}: a folder beside other inputs: put them into one folder, and give that")
 
 
 def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:

@@ -223,8 +223,8 @@ def _is_kept(staged: Path, target: Path) -> bool:
 def _same(first: Path, second: Path) -> bool:
     if first.stat().st_size != second.stat().st_size:
         return False
-    with first.open("rb") as one, second.open("rb") as other:
-        return all(chunk == other.read(1 << 20) for chunk in iter(lambda: one.read(1 << 20), b""))
+    with first.open("rb") as left, second.open("rb") as right:
+        return all(chunk == right.read(1 << 20) for chunk in iter(lambda: left.read(1 << 20), b""))
 
 
 def copied(folder: Path) -> Iterator[PurePosixPath]:

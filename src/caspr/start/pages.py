@@ -153,9 +153,9 @@ class StartPages:
 
     async def ask_new(self, request: Request) -> Response:
         """Ask for the name and the place of a new project."""
-        place = self.folders.allowed(request.query_params.get("in", str(self.folders.start)))
+        parent = self.folders.allowed(request.query_params.get("in", str(self.folders.start)))
         kept = {name: request.query_params.get(name, "") for name in ("name", "source")}
-        return self.page(request, "new.html", place=place, **kept)
+        return self.page(request, "new.html", parent=parent, **kept)
 
     async def make_new(self, request: Request) -> Response:
         """Make the folder of a new project."""

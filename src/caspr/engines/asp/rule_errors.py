@@ -39,7 +39,7 @@ def code_of(text: str) -> str:
     def blank(match: re.Match[str]) -> str:
         if match[0].startswith('"'):
             return '"' + "_" * (len(match[0].encode()) - 2) + '"'
-        return re.sub(r"[^\n]", lambda char: " " * len(char[0].encode()), match[0])
+        return re.sub(rb"[^\n]", b" ", match[0].encode()).decode()
 
     return _UNREAD.sub(blank, text)
 

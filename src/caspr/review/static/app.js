@@ -105,6 +105,7 @@ export class App {
       this.lastChange.begin(this.#labelOf(op, words, before), update, before, {
         isUndo,
         about: placedBy(op),
+        replaced: isUndo || op.do === "free" ? [] : replaced(before, this.store.state),
       });
       this.lastChange.searching = update.working;
       this.header.costBefore = this.lastChange.costBefore;
@@ -251,6 +252,18 @@ export class App {
     else if (selection.mention) this.goTo(selection.mention);
     else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
+}
+
+/**
+ * Return what somebody had decided before a step and what is not decided any more after it.
+ * @param {State} before
+ * @param {State} after
+ */
+function replaced(before, after) {
+  const left = new Set(after.decisions.flatMap(({ id, label }) => [id, label]));
+  return before.decisions.filter(
+    ({ id, kind, label }) => kind !== "entity" && kind !== "name" && !left.has(id) && !left.has(label),
+  );
 }
 
 /**
