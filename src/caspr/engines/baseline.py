@@ -134,10 +134,9 @@ def _is_clear(instance: Instance, first: Chains, second: Chains) -> bool:
 def _saved_by_some(instance: Instance, chains: Chains) -> float:
     """Estimate what the pairs of chains save; those that are forbidden save nothing."""
     random, pairs = Random(1), [comb(len(chain), 2) for chain in chains]
-    prices = (
-        instance.price(*random.sample(chain, 2))
-        for chain in random.choices(chains, pairs, k=PAIRS if any(pairs) else 0)
-    )
+    if not any(pairs):
+        return 0.0
+    prices = (instance.price(*random.sample(chain, 2)) for chain in random.choices(chains, pairs, k=PAIRS))
     return sum(price.gain for price in prices if price.allowed) / PAIRS * sum(pairs)
 
 
