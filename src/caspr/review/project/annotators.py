@@ -252,15 +252,15 @@ def change_session(
     reports: list[AnnotatorReport] = []
 
     def steps(documents: Sequence[ReviewDocument]) -> dict[int, Step]:
-        found = {}
+        taken = {}
         for number in range(len(documents)) if numbers is None else numbers:
             document = documents[number]
             merged = _merged(document.review.annotations, changes, document.title)
             if merged is not None:
                 change = _Change.of(document, session.history(number), merged, changes, made)
-                found[number] = change.step
+                taken[number] = change.step
                 reports.append(change.report)
-        return found
+        return taken
 
     session.take_steps(steps)
     return reports
