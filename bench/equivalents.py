@@ -106,6 +106,12 @@ EQUIVALENTS = (
         "nobody is told, and the outcome of the piece brings the same clustering",
     ),
     Equivalent(
+        "_searched",
+        "if problem.size <= TINY:",
+        ("never", "boundary"),
+        "the loop finds and proves the optimum of a tiny problem, too, only slower",
+    ),
+    Equivalent(
         "restrict",
         "if self.common is None:",
         ("never",),
