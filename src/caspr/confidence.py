@@ -76,9 +76,6 @@ def _mean(numbers: Sequence[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-_CURVE = _smoothed(MEASURED)
-
-
 def error_rate(against: float, seen: float, annotators: int | None = None) -> float:
     """Return how often decisions are wrong that have some weight of votes against them, of all that is there.
 
@@ -103,7 +100,7 @@ def error_rate(against: float, seen: float, annotators: int | None = None) -> fl
 @cache
 def _points(lowest: float) -> list[tuple[float, float]]:
     """Return shares of votes with their rates, none below the lowest."""
-    return [(0.0, lowest), *((share, max(rate, lowest)) for share, rate in _CURVE)]
+    return [(0.0, lowest), *((share, max(rate, lowest)) for share, rate in _smoothed(MEASURED))]
 
 
 @dataclass(frozen=True)

@@ -115,11 +115,10 @@ class _Grouping:
         decisions = instance.decisions
         single = {span for pair in decisions.apart for span in pair}
         ruled: dict[Span, set[Hashable]] = defaultdict(set)
-        for one in instance.rules.consequences:
-            for span in one.mentions:
-                ruled[span].add(
-                    (one.effect, one.rule, one.cost, *(far for far in one.mentions if far != span))
-                )
+        for said in instance.rules.consequences:
+            for span in said.mentions:
+                others = (mention for mention in said.mentions if mention != span)
+                ruled[span].add((said.effect, said.rule, said.cost, *others))
         for span in sorted(votes.signatures.keys() | decisions.group_of.keys()):
             key = (
                 votes.signature(span),
@@ -433,13 +432,15 @@ class Explainer:
     def _said(self, *mentions: Span) -> dict[Effect, Consequence]:
         """Return what rules of one's own say of a mention or a pair, by effect."""
         about = self._instance.rules.by_pair.get(tuple(sorted(mentions)), ())
-        return {one.effect: one for one in about}
+        return {consequence.effect: consequence for consequence in about}
 
     def _charges(self, first: Span, second: Span) -> str:
         """Name the rules that charge for a pair."""
         about = self._instance.rules.by_pair.get((min(first, second), max(first, second)), ())
         being = {Effect.TOGETHER_COST: "being together", Effect.APART_COST: "being apart"}
-        words = [f"{one.cost} by {one.rule} for {being[one.effect]}" for one in about if one.effect in being]
+        words = [
+            f"{said.cost} by {said.rule} for {being[said.effect]}" for said in about if said.effect in being
+        ]
         return f", including {' and '.join(words)}" if words else ""
 
     def _rule(self, first: Span, second: Span) -> Explanation | None:
@@ -523,7 +524,7 @@ class Explainer:
     def _mention_charges(self, span: Span, sign: int) -> str:
         """Name the rules that charge for a mention in a chain, or with the sign -1, for one in none."""
         about = self._instance.rules.by_pair.get((span,), ())
-        costs = ((one.rule, sign * one.cost) for one in about if one.effect is Effect.MENTION_COST)
+        costs = ((said.rule, sign * said.cost) for said in about if said.effect is Effect.MENTION_COST)
         where = f"for {self._quote(span)} in {'a' if sign > 0 else 'no'} chain"
         return " and ".join(f"{rule} charges {cost:,} {where}" for rule, cost in costs if cost > 0)
 
@@ -561,7 +562,7 @@ class Explainer:
                 words = f"joining {chains} would also join {pair}, {self._obstacle(a, b)}"
                 return Reason.TRANSITIVITY, words
         extra = self._extra(side, far)
-        charges = [self._mention_charges(one[0], 1) for one in (side, far) if len(one) == 1]
+        charges = [self._mention_charges(spans[0], 1) for spans in (side, far) if len(spans) == 1]
         if extra > 0:
             links = times(len(side) * len(far), "link")
             words = f"most other votes keep {chains} apart (joining them costs {extra:,} more, {links})"

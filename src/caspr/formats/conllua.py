@@ -139,7 +139,7 @@ def _is_row(line: Line) -> bool:
 
 def _cells(line: Line, columns: Sequence[str]) -> list[str]:
     """Split a row; columns at its end may be missing, as they are in many files, if mentions are there."""
-    cells = [found[0] for found in _split(line.text)]
+    cells = [cell[0] for cell in _split(line.text)]
     if not columns.index("IDENTITY") < len(cells) <= len(columns):
         expected = f"{len(columns)} columns, as `# global.columns` says"
         raise FormatError(line.number, times(len(cells), "column"), expected)

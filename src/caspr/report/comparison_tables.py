@@ -255,10 +255,10 @@ def advice_lines(reliability: Reliability, advice: WeightsAdvice) -> Iterator[st
     yield f"learned weights are {verdict}: {advice.reason}"
     ranked = sorted(reliability.annotators, key=lambda who: (-who.omit - who.use, who.annotator))
     if len(ranked) >= MANY:
-        found = sorted(100 * who.sensitivity for who in ranked)
+        shares = sorted(100 * who.sensitivity for who in ranked)
         best, last = (", ".join(who.annotator for who in ends) for ends in (ranked[:ENDS], ranked[-ENDS:]))
-        usual = f"half of them {median(found):.0f} % or more"
-        yield f"annotators find {found[0]:.0f} % to {found[-1]:.0f} % of the links, {usual}"
+        usual = f"half of them {median(shares):.0f} % or more"
+        yield f"annotators find {shares[0]:.0f} % to {shares[-1]:.0f} % of the links, {usual}"
         yield f"votes that weigh most: {best}; least: {last}"
 
 

@@ -115,9 +115,9 @@ def report_on_all(opened: Opened, title: str) -> Download:
 
 def methods_of_all(opened: Opened, *, latex: bool) -> Download:
     """Return the paragraph for the methods section of a paper."""
-    found = list(_snapshots(opened))
-    results = [solver.result(snapshot) for solver, snapshot in found]
-    acts = sum(number_of_acts(snapshot.entries) for _, snapshot in found)
+    snapshots = list(_snapshots(opened))
+    results = [solver.result(snapshot) for solver, snapshot in snapshots]
+    acts = sum(number_of_acts(snapshot.entries) for _, snapshot in snapshots)
     text = methods_text(results, __version__, acts)
     if latex:
         return Download("methods.tex", methods_latex(text).encode("utf-8"))

@@ -54,5 +54,5 @@ def _order(chains: Iterable[Sequence[Span]]) -> tuple[tuple[Span, ...], ...]:
 
 def open_ties(why: str) -> Finding:
     """Report that a solution is proven to be of the least cost, but not to be the first of these."""
-    message = f"other solutions of the same cost may come first by the rule for ties: {why}"
+    message = f"no solution costs less, but one of the same cost may come first by the rule for ties: {why}"
     return note("ties-open", message)

@@ -1,20 +1,25 @@
 """The native engine returns the first of several optima, and a decision moves nothing elsewhere."""
 
 import random
+from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
 
+from bench.demands import lonely, noisy_document
 from bench.steadiness import instance_of, like_a_play, steps
-from caspr.engines.native import Memory, solve_with
+from caspr.engines.native import Memory, engine, solve_with
 from caspr.engines.native import ties as instance_ties
-from caspr.engines.native.partition import ties
+from caspr.engines.native.partition import ties, watch
 from caspr.engines.native.partition.exhaustive import Walk
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.problem import LARGEST_MASS, Problem
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.sparse import SparseProblem, listed
+from caspr.engines.native.partition.splitting import Split
 from caspr.engines.native.partition.watch import Watch
+from caspr.task.decisions import Decisions
 from caspr.task.limits import Limits
 from tests.engines.native.random_instances import needy_instance
 from tests.instances import permuted
@@ -120,6 +125,46 @@ def test_a_region_that_is_not_searched_to_the_end_keeps_its_solution(monkeypatch
         any_one, ours = (solve_with(instance, Limits(), memory=Memory(), ties=ties) for ties in (False, True))
         assert (ours.status, ours.value, ours.bound) == (any_one.status, any_one.value, any_one.bound)
         assert [finding.code for finding in ours.findings] == ["ties-open"]
+
+
+def test_where_ties_stay_open_neither_the_clock_nor_the_order_of_files_decides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(engine, "PATIENCE", 60_000_000)
+    monkeypatch.setattr(engine, "TIMES", 0)
+    noisy, exist = lonely(noisy_document(), "va", 20)
+    instance = replace(noisy, decisions=Decisions.of([], [], exist))
+    expected = solve_with(instance, Limits(), memory=Memory())
+    assert [finding.code for finding in expected.findings] == ["ties-open"]
+    assert expected.partitions != solve_with(instance, Limits(), memory=Memory(), ties=False).partitions
+    others = permuted(instance, [5, 3, 1, 0, 2, 4])
+    seconds = count()
+    # Every look at this clock takes a second.
+    monkeypatch.setattr(watch, "monotonic", lambda: float(next(seconds)))
+    slowly = solve_with(others, Limits(seconds=1e9), memory=Memory())
+    assert slowly.partitions == expected.partitions
+
+
+def test_a_part_without_work_left_stays_as_it_was_and_the_others_are_decided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instance, real = instance_of(like_a_play(300), "u"), ties.first_optimum
+    expected = solve_with(instance, Limits(), memory=Memory())
+    parts = []
+
+    def first(
+        problem: SparseProblem, outcome: SearchOutcome, clock: Watch, split: Split | None
+    ) -> ties.FirstOptimum:
+        parts.append(problem)
+        if len(parts) == 2:
+            monkeypatch.setattr(clock, "most", 0)
+            raise watch.ExpiredError
+        return real(problem, outcome, clock, split)
+
+    monkeypatch.setattr(instance_ties, "first_optimum", first)
+    solution = solve_with(instance, Limits(), memory=Memory())
+    assert [finding.code for finding in solution.findings] == ["ties-open"]
+    assert (solution.status, solution.value, len(parts)) == (expected.status, expected.value, 4)
 
 
 @pytest.mark.parametrize(

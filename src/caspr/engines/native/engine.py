@@ -26,8 +26,8 @@ SHORTLY = 0.2
 PER_SECOND = 400_000
 """How many mentions, counted once for each annotator, that takes a second of the processor for."""
 
-PATIENCE, TIMES = 10.0, 10.0
-"""Ties are left open after this many seconds, or this many times those of the proof, whichever is longer."""
+PATIENCE, TIMES = 1_000_000_000, 10
+"""Ties are left open after this much work, or this many times that of the proof, whichever is more."""
 
 
 def solve(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
@@ -137,7 +137,7 @@ def _decide_ties(state: SolveState, bundles: Bundles) -> tuple[Finding, ...]:
     from caspr.engines.native.ties import decide_ties
 
     watch, decided = state.watch, None
-    with watch.shortened(max(PATIENCE, TIMES * watch.passed)):
+    with watch.allowing(max(PATIENCE, TIMES * watch.work)):
         try:
             decided = decide_ties(state, bundles)
         except KeyboardInterrupt:

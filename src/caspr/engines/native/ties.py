@@ -36,7 +36,9 @@ from caspr.engines.native.cases import (
 )
 from caspr.engines.native.connectivity import pieces
 from caspr.engines.native.nesting import relax_exactly
+from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.ties import FirstOptimum, first_meeting_demands, first_optimum
+from caspr.engines.native.partition.watch import ExpiredError
 from caspr.engines.native.state import SolveState, solve_exactly
 from caspr.engines.native.translate import Bundles, Part, linked_kinds
 from caspr.task.solution import Partition, canonical
@@ -127,21 +129,29 @@ def _first_relaxed(
 
 
 def _first_of_part(state: SolveState, part: Part) -> FirstOptimum:
-    """Return what is remembered, or decide a part."""
+    """Return what is remembered, or decide a part; one for which no work is left stays as it was solved."""
     known, key = state.memory.ties, part.key
     if key not in known:
         outcome, watch = solve_exactly(state, part), state.watch
-        if not part.demands:
-            first = first_optimum(part.problem, outcome, watch, state.splits.get(key))
-        elif outcome.proven:
-            whole = replace(part.problem.dense(), demands=part.demands)
-            first = first_meeting_demands(whole, part.problem.sizes, outcome, watch)
-        else:
+        try:
+            first = _first_by_search(state, part, outcome)
+        except ExpiredError:
+            if not watch.is_spent:
+                raise
             first = FirstOptimum(outcome.labels, proven=False)
         if watch.expired():
             return first
         known[key] = first
     return known[key]
+
+
+def _first_by_search(state: SolveState, part: Part, outcome: SearchOutcome) -> FirstOptimum:
+    if not part.demands:
+        return first_optimum(part.problem, outcome, state.watch, state.splits.get(part.key))
+    if not outcome.proven:
+        return FirstOptimum(outcome.labels, proven=False)
+    whole = replace(part.problem.dense(), demands=part.demands)
+    return first_meeting_demands(whole, part.problem.sizes, outcome, state.watch)
 
 
 class _RegionTies:

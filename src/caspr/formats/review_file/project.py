@@ -97,7 +97,8 @@ def read_review(path: str | Path) -> list[Review]:
     source = path_of(path, "caspr.read_review")
     if source.is_dir() and not is_project(source):
         raise InputError(
-            f"{source}: this folder is no project of review files: caspr.read_folder reads annotators' files"
+            f"{source}: this folder is not a project of review files: caspr.read_folder reads "
+            "annotators' files"
         )
     files = [file for _, file in review_paths(source)] if source.is_dir() else [source]
     return [replace(review, gold=_shown_gold(review)) for file in files for review in read(file)]
@@ -129,10 +130,10 @@ def project_text(project: ProjectFile) -> str:
     return f'{{"version": {VERSION},\n "documents": [\n{lines}\n ],\n "assigned": {assigned}}}\n'
 
 
-def new_project(reviews: Sequence[Review], found: Sequence[tuple[int, bool]] = ()) -> dict[str, str]:
+def new_project(reviews: Sequence[Review], costs: Sequence[tuple[int, bool]] = ()) -> dict[str, str]:
     """Render a new project: its file and a review file for each document, by path in its folder.
 
-    `found` has the cost of each result and whether it is proven optimal, where that is known.
+    `costs` has the cost of each result, and whether it is proven optimal, where that is known.
     """
     documents = [review.gold.document for review in reviews]
     names = file_names(dict.fromkeys(document.title for document in documents), ".conll", "document")
@@ -140,7 +141,7 @@ def new_project(reviews: Sequence[Review], found: Sequence[tuple[int, bool]] = (
         titles = [document.title for document in documents]
         raise InputError(f"two documents are called '{max(titles, key=titles.count)}': rename one")
     texts = {f"{FOLDER}/{names[review.gold.document.title]}": write([review]) for review in reviews}
-    known: Sequence[tuple[int | None, bool | None]] = found or [(None, None)] * len(reviews)
+    known: Sequence[tuple[int | None, bool | None]] = costs or [(None, None)] * len(reviews)
     listed = tuple(
         ProjectDocument(
             file,

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from caspr.engines.native.partition.watch import Watch
+from caspr.engines.native.partition.watch import LOOKED, Watch
 
 Floats = NDArray[np.float64]
 
@@ -125,7 +125,7 @@ def maximise(
             iteration.advance(restart=iteration.is_over(look.length, number))
         else:
             iteration.advance(restart=False)
-        if watch.expired():
+        if watch.expired(LOOKED + entries):
             break
     return iteration.moved, best
 

@@ -21,6 +21,8 @@ TICK = 0.05
 """Seconds to run before the pace can be measured."""
 SLOWEST = 20.0
 """The worst pace that is believed."""
+LOOKED = 10_000
+"""How much work a look at the watch stands for, where nothing else is said."""
 
 
 class ExpiredError(Exception):
@@ -51,6 +53,10 @@ class Watch:
     """When the memory was last looked at."""
     begun: tuple[float, float] = field(default_factory=lambda: (monotonic(), thread_time()))
     """When the watch was started: by the clock, and in processor time of its thread."""
+    work: int = 0
+    """How much was done, in entries of linear programs passed over: the same on every machine."""
+    most: float = ENDLESS
+    """The work at which to stop."""
 
     @classmethod
     def of(cls, limits: Limits) -> "Watch":
@@ -72,26 +78,30 @@ class Watch:
         passed, used = monotonic() - self.begun[0], thread_time() - self.begun[1]
         return min(max(1.0, passed / max(used, TICK)), SLOWEST) if passed > TICK else 1.0
 
-    @property
-    def passed(self) -> float:
-        """The seconds since the watch was started."""
-        return monotonic() - self.begun[0]
-
     @contextmanager
-    def shortened(self, seconds: float) -> Iterator[None]:
-        """Give a step no more than some seconds; what comes after it has all the time that is left."""
-        deadline, self.deadline = self.deadline, min(self.deadline, monotonic() + seconds)
+    def allowing(self, work: int) -> Iterator[None]:
+        """Let a step do no more than some work; what comes after it may go on until a limit."""
+        self.most = self.work + work
         try:
             yield
         finally:
-            self.deadline = deadline
-            if self.stop is Stop.TIME and self.left > 0:
+            spent, self.most = self.is_spent, ENDLESS
+            if spent and self.stop is Stop.TIME and self.left > 0:
                 self.stop = self.since = None
 
-    def expired(self) -> bool:
-        """Return whether a limit was reached or the search was cancelled; stays true once true."""
+    @property
+    def is_spent(self) -> bool:
+        """Whether all the work was done that a step is allowed."""
+        return self.work >= self.most
+
+    def expired(self, work: int = LOOKED) -> bool:
+        """Return whether a limit was reached or the search was cancelled; stays true once true.
+
+        `work` is what was done since the last look.
+        """
+        self.work += work
         if self.stop is None:
-            if self.left <= 0:
+            if self.left <= 0 or self.is_spent:
                 self.stop = Stop.TIME
             elif self.cancelled():
                 self.stop = Stop.INTERRUPT
@@ -107,7 +117,9 @@ class Watch:
 
     def check_grace(self, seconds: float) -> None:
         """Raise `ExpiredError` if it has been time to stop for longer than some seconds."""
-        if self.expired() and self.since is not None and monotonic() - self.since > seconds:
+        if not self.expired() or self.since is None:
+            return
+        if self.is_spent or monotonic() - self.since > seconds:
             raise ExpiredError
 
     def check(self) -> None:
