@@ -27,7 +27,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -438,6 +437,8 @@ def _rule_file(name: str | Path | RuleFile) -> RuleFile:
     if isinstance(name, RuleFile):
         return name
     if str(name) in LIBRARY and not Path(name).exists():
+        from importlib import resources
+
         text = resources.files(__package__).joinpath(f"rule_library/{name}.lp").read_text(encoding="utf-8")
         return RuleFile(f"{name}.lp", text)
     if not Path(name).exists() and Path(name).suffix != ".lp":
