@@ -153,6 +153,9 @@ def test_who_makes_place_for_a_guest_goes_where_that_was_or_leaves_alone() -> No
     assert bound(unwelcome, {"guests": [[0, 1]]}) == 11 + 6 + 5
     for pair, gain in (((1, 4), 2), ((3, 4), 1)):
         assert refused("does not take the place", {**unwelcome, pair: gain}, {"guests": [[0, 1]]})
+    # Where nobody makes place, moving must gain, too.
+    assert refused("does not put", {(0, 1): 5, (0, 2): 1, (1, 3): 5, (2, 3): 5}, {"guests": [[0, 1]]})
+    assert bound({(0, 1): 6, (0, 2): 1, (1, 3): 5, (2, 3): 5}, {"guests": [[0, 1]]}) == 6 + 5
     # Better alone than with 3, where 4 would have to leave.
     apart = {(0, 1): 9, (0, 2): 7, (1, 3): 1, (0, 3): 1, (1, 4): 0, (0, 4): 5, (3, 4): 5}
     assert bound(apart, {"guests": [[0, 1]]}) == 9 + 2 + 5 + 5
