@@ -323,6 +323,25 @@ def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(monkeypatch: pytes
         refuse_forged(full.instance, settings.rules)
 
 
+def test_rules_of_one_name_and_line_add_up_in_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stand in one line below one comment, or in files of one name in different folders."""
+    one = "together_cost(M1,M2,1) :- span(M1,_,_), span(M2,_,_), M1 < M2."
+    other = one.replace("span(M1,_,_)", "text(M1,_)")
+    both = [RuleFile("ours.lp", f"% far\n{one} {other}")]
+    files = [RuleFile("ours.lp", f"% far\n{text}") for text in (one, other)]
+    for given in (both, files):
+        settings = change(Settings(), {"rules": [*given, given[0]]})
+        full = adjudicate_document(PAPER.annotations, settings=settings)
+        assert [one.rule.title for one in full.instance.rules.consequences][::15] == ["far", "far (2)"]
+        with pytest.raises(EngineError, match="also derives together_cost"):
+            dropped = DerivedRules(full.instance.rules.consequences[:-1])
+            refuse_forged(full.instance.under(dropped), settings.rules)
+        monkeypatch.setattr(grounding, "MANY", 0)
+        lazy = adjudicate_document(PAPER.annotations, settings=settings)
+        monkeypatch.undo()
+        assert lazy.value == full.value == 14
+
+
 def ragged(rng: random.Random) -> list[Annotation]:
     """Make annotators who mark the same mentions with boundaries, labels and chains of their own."""
     tokens = rng.randint(8, 14)
