@@ -422,6 +422,8 @@ def _coverage(table: str | Path | CoverageTable | Coverage) -> str | CoverageTab
 def read_rule_files(names: str | Path | RuleFile | Iterable[str | Path | RuleFile]) -> tuple[RuleFile, ...]:
     """Read files of rules, or take them from the library by name; `none` alone stands for no rules.
 
+    A file that is given twice counts once.
+
     >>> [file.name for file in read_rule_files("same-type")]
     ['same-type.lp']
     """
@@ -430,7 +432,7 @@ def read_rule_files(names: str | Path | RuleFile | Iterable[str | Path | RuleFil
     every = [names] if isinstance(names, str | Path | RuleFile) else list(names)
     if every == ["none"]:
         return ()
-    return tuple(_rule_file(name) for name in every)
+    return tuple(dict.fromkeys(map(_rule_file, every)))
 
 
 def _rule_file(name: str | Path | RuleFile) -> RuleFile:

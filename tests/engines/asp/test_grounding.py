@@ -20,7 +20,7 @@ from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
 from caspr.task.own_rules import LIBRARY, DerivedRules, RuleFile, read_derived, write_derived
-from caspr.task.settings import Settings, change
+from caspr.task.settings import Settings, change, read_rule_files
 from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from tests.instances import paper_annotations, random_statements
@@ -321,6 +321,53 @@ def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(monkeypatch: pytes
         assert set(lazy.instance.rules.consequences) <= set(full.instance.rules.consequences), seed
         refuse_forged(lazy.instance, settings.rules, lazy.solution.partitions[0])
         refuse_forged(full.instance, settings.rules)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "first(M) :- M = #min { X: text(X,_) }.",
+        'first(M) :- M = #max { 1: text(_,"}"); X: own(Y,X) }. own(Y,M) :- label(_,M,Y).',
+        "first(M) :- N = #max { X: text(X,_) }, M = N.",
+        "own(N) :- text(M,_), M = N. first(M) :- own(M), M = #min { X: own(X) }.",
+    ],
+)
+def test_rules_that_take_the_first_of_some_mentions_tell_them_apart(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Where it is first, a mention is not like others with the same words."""
+    document = Document("d", ("a",) * 6)
+    marks = {Span(token, token): Mark("name") for token in range(1, 7)}
+    chain = [Chain.of("1", marks)]
+    annotations = [Annotation.of(name, document, chain, marks=marks) for name in ("anna", "ben", "carla")]
+    rules = RuleFile("ours.lp", f"{text} forbid(M1,M2) :- first(M1), text(M2,_), M1 != M2.")
+    monkeypatch.setattr(grounding, "MANY", 0)
+    result = adjudicate_document(annotations, settings=change(Settings(), {"rules": rules}))
+    assert (result.value, len(result.chains[0].mentions)) == (30, 5)
+
+
+def test_the_library_asks_about_mentions_alike() -> None:
+    for name in ("same-type", "different-names"):
+        assert grounding._are_alike(parse_rules(read_rule_files(name))), name
+
+
+def test_rules_of_one_name_and_line_add_up_in_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stand in one line below one comment, or in files of one name in different folders."""
+    one = "together_cost(M1,M2,1) :- span(M1,_,_), span(M2,_,_), M1 < M2."
+    other = one.replace("span(M1,_,_)", "text(M1,_)")
+    both = [RuleFile("ours.lp", f"% far\n{one} {other}")]
+    files = [RuleFile("ours.lp", f"% far\n{text}") for text in (one, other)]
+    for given in (both, files):
+        settings = change(Settings(), {"rules": [*given, given[0]]})
+        full = adjudicate_document(PAPER.annotations, settings=settings)
+        assert [one.rule.title for one in full.instance.rules.consequences][::15] == ["far", "far (2)"]
+        with pytest.raises(EngineError, match="also derives together_cost"):
+            dropped = DerivedRules(full.instance.rules.consequences[:-1])
+            refuse_forged(full.instance.under(dropped), settings.rules)
+        monkeypatch.setattr(grounding, "MANY", 0)
+        lazy = adjudicate_document(PAPER.annotations, settings=settings)
+        monkeypatch.undo()
+        assert lazy.value == full.value == 14
 
 
 def ragged(rng: random.Random) -> list[Annotation]:

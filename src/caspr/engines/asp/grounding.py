@@ -64,6 +64,9 @@ ALIKE = frozenset(
 )
 """Facts that say what mentions are like, and not where they are."""
 _ORDER = re.compile(r"\bmid\(|[<>]")
+_EXTREME = re.compile(r"#(?:min|max) *\{([^}]*)\}")
+_VARIABLE = re.compile(r"\b[A-Z]\w*")
+_SAME = re.compile(r"\b([A-Z]\w*) = ([A-Z]\w*)")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _LAZY = frozenset({Effect.FORBID, Effect.TOGETHER_COST})
 """What only makes solutions dearer."""
@@ -222,9 +225,29 @@ def _is_lazy(rule: ParsedRule, parsed: ParsedRules) -> bool:
 def _are_alike(parsed: ParsedRules) -> bool:
     """Return whether rules look only at what mentions are like."""
     asked = {name for name, arity in parsed.asked if (name, arity) in VOCABULARY}
-    return asked <= ALIKE and not any(
-        _ORDER.search(_STRING.sub('""', rule.text)) for rule in parsed.about_input
-    )
+    texts = [_STRING.sub('""', rule.text) for rule in parsed.about_input]
+    return asked <= ALIKE and not (any(map(_ORDER.search, texts)) or _takes_first(parsed.about_input))
+
+
+def _takes_first(rules: Sequence[ParsedRule]) -> bool:
+    """Return whether a rule takes the first or the last of some mentions, by `#min` or `#max`."""
+    places = {("text", 0), ("lower_text", 0), ("entity_type", 1), ("entity_name", 1), ("label", 1)}
+    size = 0
+    while len(places) != size:  # the arguments that may be mentions, also of words of one's own
+        size = len(places)
+        for rule in rules:
+            body = _STRING.sub('""', rule.body)
+            asked = ((name, place, word) for name, words in rule.atoms for place, word in enumerate(words))
+            mentions = {one for *at, word in asked if tuple(at) in places for one in _VARIABLE.findall(word)}
+            for pair in _SAME.findall(body):
+                mentions.update(pair if mentions.intersection(pair) else ())
+            sets = (part.split(":")[0] for parts in _EXTREME.findall(body) for part in parts.split(";"))
+            if any(mentions.intersection(_VARIABLE.findall(terms)) for terms in sets):
+                return True
+            if rule.head is not None:
+                held = [not mentions.isdisjoint(_VARIABLE.findall(word)) for word in rule.arguments]
+                places |= {(rule.head[0], place) for place, holds in enumerate(held) if holds}
+    return False
 
 
 def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozenset[str]]:
