@@ -23,8 +23,8 @@ class Equivalent:
 class Steering:
     """Functions that only choose what is tried next: whatever they answer, what is proven holds.
 
-    That the search ends, and in time, is not theirs to risk: that has tests of its own. A mutant of theirs
-    that survives makes a search slower or quicker, so none is tried: `bench.performance` tells which.
+    Whether and when the search ends does depend on them: that has tests of its own. A mutant of theirs that
+    survives makes a search slower or quicker, so none is tried: `bench.performance` tells which.
     """
 
     path: str
@@ -59,16 +59,28 @@ STEERING = (
                 "is_crowded",
                 "new_cuts",
                 "stalled",
-                "undecided",
                 "undecided_pair",
             }
         ),
-        "all cuts are inequalities that hold, all clusterings are valued before they count, and any open "
-        "pair may be branched on: the docstring of the module proves each step whatever these answer",
+        "all cuts are inequalities that hold, all clusterings are valued before they count, and the search "
+        "may branch on any pair: the docstring of the module proves each step whatever these answer",
     ),
 )
 
+OPEN = "any open pair may be branched on, and this one is open, too"
+
 EQUIVALENTS = (
+    Equivalent("undecided", "unclear = np.minimum(x, 1 - x)", ("drop-operand 2",), OPEN),
+    Equivalent(
+        "undecided",
+        "around = (unclear * np.maximum(problem.gains, 0)).sum(axis=1)",
+        ("drop-operand 1", "drop-operand 2"),
+        OPEN,
+    ),
+    Equivalent(
+        "undecided", "chance = x * x * (1 - x) if is_crowded(problem) else unclear", ("always", "never"), OPEN
+    ),
+    Equivalent("undecided", "if stake[first, second] <= 1e-3:", ("always", "boundary"), OPEN),
     Equivalent(
         "replace",
         "if value >= self.values[number]:",
@@ -134,12 +146,6 @@ EQUIVALENTS = (
         "assert gained is not None",
         ("always",),
         "it is for the type checker; nobody joins a forbidden pair",
-    ),
-    Equivalent(
-        "join",
-        "near = set.intersection(*listed) if self.common is None else set.union(*listed)",
-        ("never",),
-        "where nothing is common, a pair that is listed as forbidden is like one that is not listed",
     ),
     Equivalent(
         "may_swap",
@@ -368,6 +374,12 @@ EQUIVALENTS = (
         "if reached >= half:",
         ("boundary",),
         "where exactly half is reached, the r of this node and of the next give the same",
+    ),
+    Equivalent(
+        "_grown",
+        "return SearchOutcome(labels, part.problem.value(labels) or 0, part.problem.ceiling)",
+        ("drop-operand 2",),
+        "it is for the type checker; what has grown holds no forbidden pair, and nothing is demanded",
     ),
     Equivalent(
         "program_of",

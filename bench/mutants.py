@@ -63,6 +63,7 @@ TESTS: Mapping[str, Sequence[str]] = {
     "proof/verify/facts.py": (
         "src/caspr/proof/verify/facts.py",
         f"{PROOF}/verify/test_tree.py",
+        f"{PROOF}/verify/test_rules.py",
         f"{PROOF}/verify/test_cases.py",
         f"{PROOF}/verify/test_parts.py",
         f"{PROOF}/verify/test_demands.py",

@@ -356,25 +356,31 @@ def by_document(
             findings.append(_partly_annotated(group, len(files), hint))
     shared = [tuple(group) for group in groups.values() if len(group) > 1]
     if len(files) < 2 or not shared:
-        refuse_only_golds([annotation for group in groups.values() for annotation in group])
-    if len(files) < 2:
-        unread = "".join(f"; {finding.message}" for finding in findings if finding.code == "unread-files")
-        there = "this is the file of one annotator" if files else "there are no files"
-        raise InputError(f"{there}; give those of two or more{unread}")
-    if not shared:
-        titles = sorted({group[0].document.title for group in groups.values()})
-        raise InputError(
-            "these are files of different texts: no text is in the files of two annotators, and a text needs "
-            "the same name in all files: "
-            + ", ".join(f"'{title}'" for title in titles[:5])
-            + _differ_only_in_case(titles)
-        )
+        raise _nothing_shared(len(files), list(groups.values()), findings)
     for annotations in shared if not allow_gold else ():
         refuse_golds(annotations)
     if not allow_empty:
         refuse_nothing_marked(shared)
     golds = (finding for annotations in shared for finding in adjudicated_before(annotations))
     return shared, (*findings, *golds)
+
+
+def _nothing_shared(
+    files: int, groups: Sequence[Sequence[Annotation]], findings: Iterable[Finding]
+) -> InputError:
+    """Say why there is nothing to merge: too few files, only golds, or different texts."""
+    refuse_only_golds([annotation for group in groups for annotation in group])
+    if files < 2:
+        unread = "".join(f"; {finding.message}" for finding in findings if finding.code == "unread-files")
+        there = "this is the file of one annotator" if files else "there are no files"
+        return InputError(f"{there}; give those of two or more{unread}")
+    titles = sorted({group[0].document.title for group in groups})
+    return InputError(
+        "these are files of different texts: no text is in the files of two annotators, and a text needs "
+        "the same name in all files: "
+        + ", ".join(f"'{title}'" for title in titles[:5])
+        + _differ_only_in_case(titles)
+    )
 
 
 def _refuse_annotator_twice(group: Sequence[Annotation]) -> None:

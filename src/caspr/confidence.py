@@ -76,9 +76,6 @@ def _mean(numbers: Sequence[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-_CURVE = _smoothed(MEASURED)
-
-
 def error_rate(against: float, seen: float, annotators: int | None = None) -> float:
     """Return how often decisions are wrong that have some weight of votes against them, of all that is there.
 
@@ -103,7 +100,7 @@ def error_rate(against: float, seen: float, annotators: int | None = None) -> fl
 @cache
 def _points(lowest: float) -> list[tuple[float, float]]:
     """Return shares of votes with their rates, none below the lowest."""
-    return [(0.0, lowest), *((share, max(rate, lowest)) for share, rate in _CURVE)]
+    return [(0.0, lowest), *((share, max(rate, lowest)) for share, rate in _smoothed(MEASURED))]
 
 
 @dataclass(frozen=True)
@@ -282,10 +279,14 @@ class Confidences(Mapping[Span, Support]):
         """Return how sure it is that two mentions are, or are not, in one chain."""
         home = self.homes.get(first)
         linked = home is not None and home == self.homes.get(second)
-        voted = self.instance.votes.evidence(first, second), linked
+        return self.by_evidence(self.instance.votes.evidence(first, second), linked, (first, second))
+
+    def by_evidence(self, evidence: Evidence, linked: bool, pair: tuple[Span, Span]) -> Confidence:
+        """Return the same of two mentions where their votes, and whether they are linked, are known."""
+        voted = evidence, linked
         if voted not in self._by_votes:
             self._by_votes[voted] = self._voted(*voted)
-        return self._unless(self._by_votes[voted], decided=self._is_decided(first, second))
+        return self._unless(self._by_votes[voted], decided=self._is_decided(*pair))
 
     def _voted(self, votes: Evidence, linked: bool) -> Confidence:
         """Return how sure it is that two mentions with some votes are in one chain, or in two."""

@@ -115,11 +115,10 @@ class _Grouping:
         decisions = instance.decisions
         single = {span for pair in decisions.apart for span in pair}
         ruled: dict[Span, set[Hashable]] = defaultdict(set)
-        for one in instance.rules.consequences:
-            for span in one.mentions:
-                ruled[span].add(
-                    (one.effect, one.rule, one.cost, *(far for far in one.mentions if far != span))
-                )
+        for said in instance.rules.consequences:
+            for span in said.mentions:
+                others = (mention for mention in said.mentions if mention != span)
+                ruled[span].add((said.effect, said.rule, said.cost, *others))
         for span in sorted(votes.signatures.keys() | decisions.group_of.keys()):
             key = (
                 votes.signature(span),
@@ -168,11 +167,13 @@ class DisputedLinks(NamedTuple):
 
 def ranked_links(result: Result) -> list[DisputedLinks]:
     """Return all disputed links of a document, those that matter most first (`weight`)."""
-    sure = result.confidences.link
-    return sorted(
-        _disputed(_Grouping(result)),
-        key=lambda links: weight(sure(*links.pair), links.number, links.pair),
-    )
+    sure = result.confidences
+
+    def order(links: DisputedLinks) -> tuple[float, int, Pair]:
+        pair = links.pair
+        return weight(sure.by_evidence(links.evidence, links.linked, pair), links.number, pair)
+
+    return sorted(_disputed(_Grouping(result)), key=order)
 
 
 def disputes_about(result: Result, links: Iterable[DisputedLinks]) -> list[Dispute]:
@@ -431,13 +432,15 @@ class Explainer:
     def _said(self, *mentions: Span) -> dict[Effect, Consequence]:
         """Return what rules of one's own say of a mention or a pair, by effect."""
         about = self._instance.rules.by_pair.get(tuple(sorted(mentions)), ())
-        return {one.effect: one for one in about}
+        return {consequence.effect: consequence for consequence in about}
 
     def _charges(self, first: Span, second: Span) -> str:
         """Name the rules that charge for a pair."""
         about = self._instance.rules.by_pair.get((min(first, second), max(first, second)), ())
         being = {Effect.TOGETHER_COST: "being together", Effect.APART_COST: "being apart"}
-        words = [f"{one.cost} by {one.rule} for {being[one.effect]}" for one in about if one.effect in being]
+        words = [
+            f"{said.cost} by {said.rule} for {being[said.effect]}" for said in about if said.effect in being
+        ]
         return f", including {' and '.join(words)}" if words else ""
 
     def _rule(self, first: Span, second: Span) -> Explanation | None:
@@ -521,7 +524,7 @@ class Explainer:
     def _mention_charges(self, span: Span, sign: int) -> str:
         """Name the rules that charge for a mention in a chain, or with the sign -1, for one in none."""
         about = self._instance.rules.by_pair.get((span,), ())
-        costs = ((one.rule, sign * one.cost) for one in about if one.effect is Effect.MENTION_COST)
+        costs = ((said.rule, sign * said.cost) for said in about if said.effect is Effect.MENTION_COST)
         where = f"for {self._quote(span)} in {'a' if sign > 0 else 'no'} chain"
         return " and ".join(f"{rule} charges {cost:,} {where}" for rule, cost in costs if cost > 0)
 
@@ -534,11 +537,11 @@ class Explainer:
         """Name the mention with which both are linked most."""
         a, b = link.pair
         evidence = self._instance.votes.evidence
-        near = (
-            next((span for span in alike if span not in (a, b)), None) for alike in self._kinds(self._side(a))
-        )
+        side = self._side(a)
+        near = (next((span for span in alike if span not in (a, b)), None) for alike in self._kinds(side))
+        links = zip(near, self._linked_with(a, side), self._linked_with(b, side), strict=True)
         shared, third = max(
-            ((min(evidence(a, span).k, evidence(b, span).k), span) for span in near if span is not None),
+            ((min(own, theirs), span) for span, own, theirs in links if span is not None),
             default=(0, a),
             key=lambda ranked: (ranked[0], -ranked[1].start, -ranked[1].end),
         )
@@ -559,7 +562,7 @@ class Explainer:
                 words = f"joining {chains} would also join {pair}, {self._obstacle(a, b)}"
                 return Reason.TRANSITIVITY, words
         extra = self._extra(side, far)
-        charges = [self._mention_charges(one[0], 1) for one in (side, far) if len(one) == 1]
+        charges = [self._mention_charges(spans[0], 1) for spans in (side, far) if len(spans) == 1]
         if extra > 0:
             links = times(len(side) * len(far), "link")
             words = f"most other votes keep {chains} apart (joining them costs {extra:,} more, {links})"
@@ -590,17 +593,29 @@ class Explainer:
 
     def _kinds(self, chain: tuple[Span, ...]) -> list[list[Span]]:
         """Return the first three mentions of each signature in a chain: two of them may be asked about."""
-        if chain not in self._alike:
+        if chain[0] not in self._alike:
             kinds: dict[Signature, list[Span]] = {}
             for span in chain:
                 alike = kinds.setdefault(self._instance.votes.signature(span), [])
                 if len(alike) < 3:
                     alike.append(span)
-            self._alike[chain] = list(kinds.values())
-        return self._alike[chain]
+            self._alike[chain[0]] = list(kinds.values())
+        return self._alike[chain[0]]
+
+    def _linked_with(self, span: Span, chain: tuple[Span, ...]) -> list[int]:
+        """Return how many annotators link a mention with each of the kinds in a chain."""
+        key = self._instance.votes.signature(span), chain[0]
+        if key not in self._links:
+            kinds = (self._instance.votes.signature(alike[0]) for alike in self._kinds(chain))
+            self._links[key] = [meet(key[0], kind).k for kind in kinds]
+        return self._links[key]
 
     @cached_property
-    def _alike(self) -> dict[tuple[Span, ...], list[list[Span]]]:
+    def _links(self) -> dict[tuple[Signature, Span], list[int]]:
+        return {}
+
+    @cached_property
+    def _alike(self) -> dict[Span, list[list[Span]]]:
         return {}
 
     def _side(self, span: Span) -> tuple[Span, ...]:

@@ -63,6 +63,10 @@ def cached(number):
 def idle(number):
     del number[0]
     number.clear()
+
+class Named(list):
+    def append(self, item):
+        super().append(item)
 '''
 
 
@@ -145,11 +149,15 @@ def test_a_mutant_that_hangs_is_stopped_and_a_wrong_entry_reported(tree: Path) -
 def test_methods_and_decorated_functions_are_changed_where_they_are(tree: Path) -> None:
     (tree / "src/caspr/toy.py").write_text(METHODS)
     (tree / "tests/test_toy.py").write_text(
-        "from caspr.toy import Toy, cached\n"
+        "from caspr.toy import Named, Toy, cached\n"
         "def test_methods():\n"
         "    assert Toy.of([1, -1]).positive == [1]\n"
         "def test_cached():\n"
         "    assert cached(2) == 2\n"
+        "def test_inherited():\n"
+        "    names = Named()\n"
+        "    names.append('one')\n"
+        "    assert names == ['one']\n"
     )
     outcomes = run(mutants_of(tree, ["toy.py"]), root=tree, tests={"toy.py": ["tests/test_toy.py"]})
     fates = {(outcome.mutant.line, outcome.mutant.operator): outcome.fate for outcome in outcomes}
@@ -162,6 +170,7 @@ def test_methods_and_decorated_functions_are_changed_where_they_are(tree: Path) 
         (17, "drop-operand 1"): "killed",
         (17, "drop-operand 2"): "survived",
         (21, "delete"): "survived",
+        (25, "delete"): "killed",
     }
 
 

@@ -51,7 +51,7 @@ def test_a_folder_of_folders(caspr: Caller, tmp_path: Path, command: str, by: st
 def test_redo_says_that_a_folder_is_no_review_file(caspr: Caller, song: Path) -> None:
     outcome = caspr("redo", song)
     assert (outcome.code, outcome.out) == (2, "")
-    assert f"{song}: this folder is no project: give a review file" in outcome.err
+    assert f"{song}: this folder is not a project: give a review file" in outcome.err
 
 
 def test_a_certificate_is_verified_with_a_folder(caspr: Caller, song: Path, tmp_path: Path) -> None:
@@ -180,8 +180,8 @@ def test_documents_that_some_annotators_lack_are_one_line(caspr: Caller, tmp_pat
     outcome = caspr("adjudicate", *files, "-o", tmp_path / "gold.conll", "--json", summary)
     lines = [line for line in outcome.err.splitlines() if line.startswith("warning")]
     assert lines == [
-        "warning: 11 documents are not in the files of all annotators; in each, only those count who "
-        "have it: 'd1', 'd2', 'd3', 'd4', 'd5' and 6 more",
+        "warning: 11 documents are not in the files of all annotators; in each, only those who "
+        "have it count: 'd1', 'd2', 'd3', 'd4', 'd5' and 6 more",
         "warning: 2 documents are in the files of one annotator only; a document needs two annotations, so "
         "they were left out: 'e1', 'e2'",
     ]

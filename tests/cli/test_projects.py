@@ -87,7 +87,7 @@ def test_nothing_is_written_if_a_document_cannot_be(caspr: Caller, project: Path
     review(project, "one").unlink()
     assert "this file of 'one' is missing" in caspr.fails("redo", project, "-q")
     assert "redone in place" in caspr.fails("redo", project, "-o", tmp_path / "x.conll")
-    assert "this folder is no project" in caspr.fails("redo", tmp_path)
+    assert "this folder is not a project" in caspr.fails("redo", tmp_path)
 
 
 def test_one_report_on_all_documents(caspr: Caller, project: Path, tmp_path: Path) -> None:

@@ -194,10 +194,7 @@ def test_one_answer_counts_once_in_the_methods_paragraph(
     said = ("# caspr together: 23-23 30-30", "# caspr apart: 1-1 23-23")
     lines = "".join(f"{line}{by}\n" for line, by in zip(said, signatures, strict=True))
     review.write_text(lines + review.read_text("utf-8"), "utf-8")
-    assert (
-        f"An adjudicator gave {acts} in 1 of 1 document; all else"
-        in caspr("report", review, "--methods", "-q").out
-    )
+    assert f"An adjudicator gave {acts}; all else" in caspr("report", review, "--methods", "-q").out
 
 
 def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: Path) -> None:
@@ -209,11 +206,11 @@ def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: 
     ]
     rows = [re.sub(r"\t[^\t]*\n$", "\t=-\n", row) if row.startswith("24\t") else row for row in rows]
     review.write_text("".join(rows), "utf-8")
-    assert "gave 2 answers in" in caspr("report", review, "--methods", "-q").out
+    assert "gave 2 answers;" in caspr("report", review, "--methods", "-q").out
     by = 'by "Ann" at 2026-11-17T09:30:05Z'
     signed = f"# caspr cells: 23-23 30-30 in 3 {by}\n# caspr empty: 24 {by}\n"
     review.write_text(signed + "".join(rows), "utf-8")
-    assert "gave 1 answer in" in caspr("report", review, "--methods", "-q").out
+    assert "gave 1 answer;" in caspr("report", review, "--methods", "-q").out
 
 
 def test_quiet_feedback_prints_no_report_unless_asked(caspr: Caller, tmp_path: Path) -> None:

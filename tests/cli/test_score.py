@@ -126,7 +126,7 @@ def test_a_folder_of_several_annotators_is_no_side(caspr: Caller, tmp_path: Path
     folder = Path(SONG[0]).parent
     for sides in ((SONG[0], folder), (folder, SONG[0])):
         message = caspr.fails("score", *sides)
-        assert "document 'song' is there twice, in" in message
+        assert "document 'song' was given twice, in" in message
         assert "anna.conll and" in message
     assert "one by one" in caspr.fails("convert", folder, tmp_path / "x.conllu")
     assert not (tmp_path / "x.conllu").exists()

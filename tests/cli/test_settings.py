@@ -58,7 +58,7 @@ def test_wrong_options_are_refused_before_anything_is_solved(caspr: Caller) -> N
     for words in ("--objective x", "--nosuch 1", '--objective "v', "file.conll"):
         outcome = caspr("settings", "nosuch.conll", "--try", words)
         assert outcome.code == 2
-        assert f"--try '{words}': these are no options of adjudicate" in outcome.err
+        assert f"--try '{words}': these are not options of adjudicate" in outcome.err
 
 
 def test_json_does_not_overwrite_an_input(caspr: Caller) -> None:

@@ -1,4 +1,4 @@
-"""Files with many documents: where each document is, and which files are no documents."""
+"""Files with many documents: where each document is, and which files are not documents."""
 
 import io
 from pathlib import Path

@@ -66,6 +66,8 @@ def test_unclear_and_wrong_layouts_are_refused(caspr: Caller, tmp_path: Path) ->
     message = caspr.fails("corpus", corpus, "-o", tmp_path / "out")
     assert "ann.conll: this file of annotations is beside folders" in message
     assert not (tmp_path / "out").exists(), "no empty folder is left"
+    two = caspr.fails("corpus", corpus / "a", corpus / "b", "-o", tmp_path / "out")
+    assert "a folder beside other inputs: put them into one folder, and give that" in two
     assert "choose an output folder apart" in caspr.fails("corpus", corpus, "-o", corpus / "out")
 
 

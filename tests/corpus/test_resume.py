@@ -149,7 +149,7 @@ def test_documents_that_are_gone_are_named(caspr: Caller, tmp_path: Path) -> Non
     for path in (corpus / "d0").iterdir():
         path.unlink()
     outcome = run(caspr, tmp_path)
-    assert "1 file left of documents that are no longer in the corpus" in outcome.err
+    assert "1 file left from documents that are no longer in the corpus" in outcome.err
     rows = json.loads((tmp_path / "out/summary.json").read_text())["documents"]
     assert [row["document"] for row in rows] == NAMES[1:]
 

@@ -139,7 +139,7 @@ def test_who_joins_later_needs_weights_only_beside_two_others(caspr: Caller, tmp
 def test_the_help_says_that_weights_can_be_learned(caspr: Caller) -> None:
     shown = " ".join(caspr("corpus", "--help").out.split())
     assert "--weights FILE|auto|learn|equal" in shown
-    assert "or learn: learn it from the corpus; auto: if it is better than equal votes" in shown
+    assert "or learn, to learn it from the corpus; auto, to do so if that is better than equal votes" in shown
     assert "FILE|learn" not in caspr("adjudicate", "--help").out
 
 

@@ -86,8 +86,8 @@ def reason(outcome: JobOutcome) -> str:
         ("stop", "no answer after 3 s; the worker was killed"),
         ("die", "the worker was killed by SIGKILL: printed by the worker"),
         ("leave", "the worker ended with code 7: printed by the worker"),
-        ("close", "the worker gave no answer that can be read"),
-        ("garbage", "the worker gave no answer that can be read"),
+        ("close", "the worker's answer could not be read"),
+        ("garbage", "the worker's answer could not be read"),
     ],
 )
 @pytest.mark.usefixtures("misbehaving")

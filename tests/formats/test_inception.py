@@ -253,7 +253,7 @@ def test_unreadable_projects(tmp_path: Path) -> None:
     with pytest.raises(CasprError, match="without slashes"):
         read_one(path)
     path.write_bytes(zipped({"exportedproject.json": b'{"source_documents": 5}'}))
-    with pytest.raises(CasprError, match="no list of objects"):
+    with pytest.raises(CasprError, match="not a list of objects"):
         read_one(path)
 
 

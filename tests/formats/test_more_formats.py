@@ -104,7 +104,7 @@ class TestLabelStudio:
         [result] = adjudicate(given)
         write([result.gold], tmp_path / "gold.json", format="labelstudio")
         [task] = json.loads((tmp_path / "gold.json").read_text())
-        # Label Studio refuses an annotation of somebody who is no user.
+        # Label Studio refuses an annotation of somebody who is not a user.
         users = [one.get("completed_by") for one in task["annotations"]]
         assert users == [people[0]["completed_by"], 2, 3, None]
         again = read(tmp_path / "gold.json")

@@ -1,6 +1,6 @@
 """Other programs read what we write: udapi, the validator of UD, conllu, gatenlp, Apache UIMA.
 
-Brat's parser and the reference scorer are no libraries: strict readers of their grammars stand here.
+Brat's parser and the reference scorer are not libraries: strict readers of their grammars stand here.
 """
 
 import os

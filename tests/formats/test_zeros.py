@@ -153,7 +153,7 @@ def test_what_moved_is_said(tmp_path: Path) -> None:
     assert "moved-zeros" not in [finding.code for finding in first.findings]
     (finding,) = [finding for finding in second.findings if finding.code == "moved-zeros"]
     assert finding.count == 1
-    assert str(finding).count("1 empty node elsewhere than in another annotator's file") == 1
+    assert str(finding).count("1 empty node in other places than in another annotator's file") == 1
 
 
 def test_a_mention_with_words_stays_where_its_words_are(tmp_path: Path) -> None:

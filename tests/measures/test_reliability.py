@@ -194,7 +194,7 @@ def test_uneven_annotators_get_weights_and_equal_ones_seldom_do() -> None:
 def test_weights_that_never_overrule_two_of_three_are_not_used() -> None:
     good, bad = (0.9, 0.98), (0.5, 0.9)
     advice = weights_for(corpus_of([good, good, bad], 1))
-    assert advice == WeightsAdvice(None, "learned weights would decide next to no link otherwise")
+    assert advice == WeightsAdvice(None, "learned weights would change next to none of the links")
     assert weights_for(corpus_of([(0.95, 0.99), bad, bad], 1)).reliability is not None
 
 

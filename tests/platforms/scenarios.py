@@ -82,7 +82,7 @@ def adjudicates(machine: Machine, folder: Path) -> None:
 
 
 def reports(machine: Machine, folder: Path) -> None:
-    """Report on annotators whose names are no file names on Windows."""
+    """Report on annotators whose names are not file names on Windows."""
     for where, one in ((folder / "there", machine), (folder / "here", HERE)):
         where.mkdir()
         HERE.succeed("adjudicate", *_annotators(where), "--layout", "review", "-o", "review.conll", cwd=where)

@@ -73,11 +73,11 @@ def test_statements_may_be_missing() -> None:
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        ([1], "no certificate"),
-        ("caspr-certificate", "no certificate"),
-        ({"documents": [1]}, "no certificate"),
-        ({"caspr-certificate": 2, "documents": [1]}, "no certificate"),
-        ({"caspr-certificate": True, "documents": [1]}, "no certificate"),
+        ([1], "not a certificate"),
+        ("caspr-certificate", "not a certificate"),
+        ({"documents": [1]}, "not a certificate"),
+        ({"caspr-certificate": 2, "documents": [1]}, "not a certificate"),
+        ({"caspr-certificate": True, "documents": [1]}, "not a certificate"),
         ({"caspr-certificate": 1}, "no documents"),
         ({"caspr-certificate": 1, "documents": []}, "no documents"),
         ({"caspr-certificate": 1, "documents": None}, "no documents"),

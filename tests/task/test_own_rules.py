@@ -128,10 +128,17 @@ def test_findings_count_what_each_rule_derived() -> None:
 
 def test_a_rule_that_was_asked_about_some_pairs_and_derived_nothing_is_idle() -> None:
     three = Rule("ours.lp", 3, "three")
-    derived = DerivedRules((said(Effect.FORBID, A, B),), waiting={ONE: "", three: "; there are no heads"})
+    four = Rule("ours.lp", 4, "four")
+    derived = DerivedRules(
+        (said(Effect.FORBID, A, B), said(Effect.REQUIRE, A, C, rule=TWO)),
+        waiting={ONE: "", three: "; there are no heads", four: ""},
+    )
+    shorter = "it is not needed, or says something else than you mean (a shorter text shows)"
     assert [(finding.code, finding.message) for finding in rule_findings(derived)] == [
         ("rule-derived", f"{ONE}: 1 pair kept apart, of those about to be joined"),
+        ("rule-derived", f"{TWO}: 1 pair put together"),
         ("rule-idle", f"{three}: it fits no pair about to be joined; there are no heads"),
+        ("rule-idle", f"{four}: it fits no pair about to be joined: {shorter}"),
     ]
 
 

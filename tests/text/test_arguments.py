@@ -19,6 +19,11 @@ def files() -> list[list[caspr.Annotation]]:
     return [caspr.read(SONG / f"{name}.conll") for name in ("anna", "ben", "carla")]
 
 
+def beside(files: "Files", mention: Any) -> caspr.Annotation:
+    """Return an annotation that nobody could write into a file."""
+    return caspr.Annotation.of("x", files[0][0].document, [caspr.Chain.of("1", [mention])])
+
+
 FOR_EACH = "what caspr.read returned for each annotator"
 Files = list[list[caspr.Annotation]]
 WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
@@ -58,10 +63,37 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "results as rows": (lambda files: caspr.to_rows(caspr.adjudicate(files)), "a list of annotations"),
     "tokens as mentions": (lambda _: caspr.Chain.of("1", [5]), "(first token, last token)"),
     "words as a document": (lambda _: caspr.Annotation.of("x", ["a"], []), "caspr.Document("),
+    "words in one text": (
+        lambda _: caspr.Annotation.of("x", caspr.Document("d", "two words"), []),
+        "found a text as the document",
+    ),
+    "a mention outside the text": (
+        lambda files: caspr.adjudicate([files[0], [beside(files, (1, 99))]]),
+        "found mention (1, 99) of 'x', expected its first and its last token, from 1 to 31",
+    ),
+    "a mention that ends before it begins": (
+        lambda files: caspr.agreement([files[0], [beside(files, (3, 2))]]),
+        "found mention (3, 2)",
+    ),
+    "a mention in words": (
+        lambda files: caspr.adjudicate([files[0], [beside(files, ("a", "b"))]]),
+        "found mention ('a', 'b')",
+    ),
+    "a number as rules": (lambda files: caspr.adjudicate(files, rules=3), "rules: found 3"),
+    "a number as a factor": (lambda files: caspr.adjudicate(files, weight=2), "factors: {'anna': 1.5}"),
+    "factors without names": (lambda files: caspr.adjudicate(files, weight=[1, 2]), "weight: found '1'"),
+    "an option of a solver": (
+        lambda files: caspr.adjudicate(files, solver_option="--opt-strategy=bb"),
+        "solver_option: found the text '--opt-strategy=bb', expected a list",
+    ),
+    "an unknown rule in settings": (lambda _: caspr.Settings(nested="often"), "expected vote, never, always"),
+    "a number as decisions": (lambda _: caspr.Decisions.of(3), "caspr.Decisions.of: found 3"),
+    "a token as empty": (lambda _: caspr.Decisions.of(empty=5), "empty=[5]"),
+    "words as a spaCy document": (lambda _: caspr.from_spacy("Anna slept"), "expected a spaCy document"),
     "pairs as chains": (lambda _: caspr.Decisions.of([(1, 2)]), "Chain.of('1'"),
     "a file as a folder": (lambda _: caspr.read_folder(SONG / "anna.conll"), "this is a file"),
     "no folder": (lambda _: caspr.read_folder("nowhere"), "there is no such folder"),
-    "a folder as a review": (lambda _: caspr.read_review(SONG), "no project of review files"),
+    "a folder as a review": (lambda _: caspr.read_review(SONG), "not a project of review files"),
     "files to redo": (lambda files: caspr.redo(files), "caspr.read_review"),
     "a number to redo": (lambda _: caspr.redo(5), "caspr.redo: found 5"),
 }  # fmt: skip

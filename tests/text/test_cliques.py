@@ -32,7 +32,7 @@ def all_partitions(nodes: int) -> Iterator[tuple[int, ...]]:
 
 
 def kept(firsts: tuple[int, ...], weights: Weights) -> int | None:
-    """Return the weight inside cliques, or nothing if something is no clique."""
+    """Return the weight inside cliques, or nothing if something is not a clique."""
     inside = [
         weights.get(pair, 0)
         for pair in combinations(range(len(firsts)), 2)

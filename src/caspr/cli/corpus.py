@@ -46,11 +46,12 @@ def _for_a_corpus(function: options.Function) -> options.Function:
     weights.metavar = f"FILE|{'|'.join(_WORDS)}"
     return options.with_help(
         function,
-        prices=("5 for a report, else 0", "0"),
+        prices=(f"{options.PRICES_OF_REPORTS} for a report, else 0", "0"),
         weights=(
             "writes it. Default: none",
-            f"writes it; or {Weighing.LEARN}: learn it from the corpus; {Weighing.AUTO}: if it is better "
-            f"than equal votes; {EQUAL}. Default: {Weighing.AUTO}, unless --weight or costs are given",
+            f"writes it; or {Weighing.LEARN}, to learn it from the corpus; {Weighing.AUTO}, to do so if that "
+            f"is better than equal votes; or {EQUAL}. Default: {Weighing.AUTO}, unless --weight or costs are "
+            "given",
         ),
     )
 

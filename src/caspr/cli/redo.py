@@ -93,8 +93,8 @@ def command(
         return
     if file.is_dir():
         raise InputError(
-            f"{file}: this folder is no project: give a review file, as `caspr adjudicate --layout review` "
-            "writes it, or a project, as `caspr corpus --layout project` makes it"
+            f"{file}: this folder is not a project: give a review file, as `caspr adjudicate --layout "
+            "review` writes it, or a project, as `caspr corpus --layout project` makes it"
         )
     with nullcontext() if output else locked(file):
         _redo(open_review(file, annotators=annotators), output, clean, values)

@@ -95,7 +95,7 @@ def _settings(words: str, seconds: float) -> Settings:
         context = _options.make_context("--try", shlex.split(words))
     except (click.UsageError, ValueError) as error:
         reason = error.format_message() if isinstance(error, click.UsageError) else str(error)
-        raise InputError(f"--try '{words}': these are no options of adjudicate: {reason}") from None
+        raise InputError(f"--try '{words}': these are not options of adjudicate: {reason}") from None
     return options.changed(Settings(), {**context.params, "time_limit": seconds})
 
 

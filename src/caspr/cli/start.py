@@ -19,7 +19,7 @@ from caspr.errors import InputError
     metavar="[FOLDER]",
     is_flag=False,
     flag_value="",
-    help="Write a file there that opens the page by a double click, and end. Default: the desktop.",
+    help="Write a file there that opens the page when double-clicked, and end. Default: the desktop.",
 )
 def command(folder: Path, port: int, browser: bool, shortcut: str | None) -> None:
     """Open a page on this machine for everything: new projects, merging, review, reports, exports.
@@ -31,7 +31,7 @@ def command(folder: Path, port: int, browser: bool, shortcut: str | None) -> Non
         from caspr.start.shortcut import desktop, write_shortcut
 
         path = write_shortcut(Path(shortcut) if shortcut else desktop())
-        print_lines([f"wrote {path}: a double click on it opens the page"])
+        print_lines([f"wrote {path}: double-click it to open the page"])
         return
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder")

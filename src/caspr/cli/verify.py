@@ -85,7 +85,8 @@ def _refuse_swapped(certificate: Path, files: Sequence[Path]) -> None:
     if proof is not None and certificate.exists() and not _is_object(certificate):
         rest = " ".join(str(path) for path in (certificate, *files) if path != proof)
         raise InputError(
-            f"{certificate}: this is no certificate: give the certificate first, caspr verify {proof} {rest}"
+            f"{certificate}: this is not a certificate: give the certificate first, caspr verify "
+            f"{proof} {rest}"
         )
 
 

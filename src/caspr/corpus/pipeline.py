@@ -98,7 +98,7 @@ def _notes(plan: Plan, run: "_Run", journal: Journal) -> Iterator[str]:
         files = times(len(plan.foreign), "file")
         yield f"not read: {files} of other programs in annotators' folders (first: {plan.foreign[0]})"
     if forgotten := sum(1 for _ in journal.forgotten()):
-        yield f"{times(forgotten, 'file')} left of documents that are no longer in the corpus"
+        yield f"{times(forgotten, 'file')} left from documents that are no longer in the corpus"
 
 
 class _Run:

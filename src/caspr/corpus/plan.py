@@ -138,6 +138,7 @@ class Plan:
             self.by = by or detect_layout(inputs[0], files, self._reading)
             paths = [_checked(path) for path in sorted(walk(self.root, files))] if self.by == "file" else []
         else:
+            _refuse_folders(inputs)
             self.by = "file"
             self.root, paths = _rooted(inputs)
         if self.by == "file":
@@ -250,6 +251,13 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
             seen[key] = path
 
 
+def _refuse_folders(inputs: Sequence[Path]) -> None:
+    """Refuse several folders, unless each is the work of one annotator that a format keeps in a folder."""
+    for path in inputs:
+        if path.is_dir() and not folder_format(path):
+            raise InputError(f"{path}: a folder beside other inputs: put them into one folder, and give that")
+
+
 def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:
     """Return a folder above all files, and their places below it: jobs carry no other places."""
     if not any(path.is_absolute() or ".." in path.parts for path in inputs):
@@ -262,7 +270,7 @@ def _rooted(inputs: Sequence[Path]) -> tuple[Path, list[Path]]:
 def _source(annotator: str, rows: Sequence[tuple[str, str | None]], root: Path, spool: str) -> Source:
     """Collect what one annotator has of one document."""
     pieces = tuple(DocumentPiece(*json.loads(piece)) for _, piece in rows if piece is not None)
-    # The plain text of a file of the same name is no document of its own.
+    # The plain text of a file of the same name is not a document of its own.
     path, *others = sorted(
         dict.fromkeys(path for path, _ in rows), key=lambda path: path.lower().endswith(".txt")
     )

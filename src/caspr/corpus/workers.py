@@ -132,7 +132,7 @@ class WorkerProcess:
         try:
             code = self._process.wait(_GRACE)
         except subprocess.TimeoutExpired:
-            return "the worker gave no answer that can be read"
+            return "the worker's answer could not be read"
         self._errors.seek(0)
         printed = self._errors.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
         last = f": {printed[-1].strip()}" if printed else ""

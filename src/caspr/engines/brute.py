@@ -138,7 +138,7 @@ def _cost(instance: Instance, chains: list[list[Span]], judged: Judged) -> int |
         if inside is None:
             return None
         total += inside
-    return total + sum(_charge(one, holder) for one in instance.rules.consequences)
+    return total + sum(_charge(said, holder) for said in instance.rules.consequences)
 
 
 def _charge(said: Consequence, holder: Mapping[Span, int]) -> int:

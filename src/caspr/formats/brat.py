@@ -353,7 +353,7 @@ def read(path: Path, annotator: str | None = None, options: ReadOptions | None =
     who = path.stem if annotator is None else annotator
     odd = (*_strange_texts(lines, text), *unread(layout, options))
     facts = EntityFacts(entity_names(layout), labels_are_types=True)
-    # The mark counts as a character, but is no part of a word: other annotators' texts may lack it.
+    # The mark counts as a character, but is not part of a word: other annotators' texts may lack it.
     blank = re.sub(f"^{_MARK}", " ", text)
     annotation = annotate(document, who, Text.of_lines(blank), layout.marked, odd, facts=facts)
     document = replace(annotation.document, characters=text)

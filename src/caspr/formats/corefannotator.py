@@ -104,7 +104,7 @@ def _mentions(cas: Cas, package: str, flags: Mapping[str, str]) -> tuple[list[Ma
     """List the mentions, with the entity each belongs to."""
     units = Units(cas.text)
     every = [structure for structure in cas.structures.values() if structure.type == f"{package}.Mention"]
-    # In version 2 a mention is no annotation, and its surfaces alone may be indexed.
+    # In version 2 a mention is not an annotation, and its surfaces alone may be indexed.
     loose = cas.members is None or package.endswith(".v2")
     shown = every if loose else [mention for mention in every if mention.id in (cas.members or ())]
     marked = []

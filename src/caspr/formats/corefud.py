@@ -9,7 +9,7 @@
 1. `# newdoc id = name`, or `name; part 000`, begins a document; a file without one is a document named after
    the file.
 2. Empty nodes (`3.1`) are tokens like others, so that zero mentions are adjudicated too; `_` as their form
-   is no character. Ranges of multi-word tokens (`3-4`) are no tokens.
+   is not a character. Ranges of multi-word tokens (`3-4`) are not tokens.
 3. All else is kept to the byte: columns, comments, other items of MISC. A mention that stays keeps its
    fields. A gold chain takes the id of the chain with which it shares most mentions. `Bridge=` and
    `SplitAnte=` between entities that have all their mentions still, and no other, are kept with their new

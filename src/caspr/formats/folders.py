@@ -84,7 +84,7 @@ def is_folder(entry: "os.DirEntry[str]") -> bool:
 
 
 def is_taken(entry: "os.DirEntry[str]", pattern: str) -> bool:
-    """Return whether an entry that is no folder matches, and is no pipe or device, which might never end."""
+    """Return whether an entry matches and is a file; pipes and devices, which might never end, are not."""
     if not fnmatchcase(entry.name, pattern):
         return False
     try:
@@ -376,7 +376,7 @@ def _named_after_folder(work: Work, folder: Path) -> Work:
 
 
 def _name_one_document(folder: Path, reading: Mapping[str, Any]) -> bool:
-    """Return whether files of one folder say that they are one document: it is no annotator's then."""
+    """Return whether files of one folder say that they are one document: it is not an annotator's then."""
     files = next((files for inside in _folders(folder) if len(files := files_inside(inside)) > 1), [])
     documents = [annotation.document for file in files[:2] for annotation in read_one(file, **reading)[:1]]
     return len({document.key for document in documents}) < len(documents) and not any(

@@ -143,9 +143,9 @@ class Format:
     companions: Callable[[Path], list[Path]] = _alone
     """Return the other files that are read with a file, as far as they exist."""
     companion_suffixes: tuple[str, ...] = ()
-    """Suffixes of files that belong to the file of the same name beside them, and are no documents."""
+    """Suffixes of files that belong to the file of the same name beside them, and are not documents."""
     project_suffixes: tuple[str, ...] = ()
-    """Suffixes of files that belong to a file in their folder or above it, and are no documents. With
+    """Suffixes of files that belong to a file in their folder or above it, and are not documents. With
     any, each document is a project that fills a folder: the folder may stand for it, and a gold gets one
     of its own."""
     settings_files: tuple[str, ...] = ()

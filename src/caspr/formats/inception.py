@@ -4,7 +4,7 @@
 
 1. Annotations are read from `annotation/`, which is there only if a secondary format was chosen at export:
    UIMA CAS XMI (a zip in the zip), UIMA CAS JSON or WebAnno TSV. The `.ser` files are Java's own.
-2. `INITIAL_CAS`, `CURATION_USER` and `CORRECTION_USER` are no annotators. Of the others those who finished
+2. `INITIAL_CAS`, `CURATION_USER` and `CORRECTION_USER` are not annotators. Of the others those who finished
    the document are taken; those in progress only if asked for, with a warning; the rest never.
 3. Each chain layer is a task by itself: with several, the layer is the part of the document.
 4. An archive that was unpacked is read like the archive: its folder, the folder `annotation`, or the folder
@@ -46,7 +46,7 @@ from caspr.text.document import Annotation, Document
 from caspr.text.findings import Finding, note, times, warning
 
 PSEUDO_USERS = ("INITIAL_CAS", "CURATION_USER", "CORRECTION_USER")
-"""Names of users that are no annotators."""
+"""Names of users that are not annotators."""
 STORED = (".zip", ".json", ".tsv", ".xmi")
 """The suffixes of files that hold annotations."""
 _SETTINGS = "exportedproject*.json"
@@ -329,7 +329,7 @@ def _settings(data: bytes) -> dict[str, Any]:
     for name in ("source_documents", "annotation_documents", "layers"):
         rows = settings.setdefault(name, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise FormatError(None, f"{name} that are no list of objects", "what INCEpTION wrote")
+            raise FormatError(None, f"{name} that are not a list of objects", "what INCEpTION wrote")
     return settings
 
 

@@ -281,7 +281,7 @@ def _annotation(dialect: Dialect, fields: Fields, origin: _Origin) -> Annotation
     make = _in_characters if dialect.characters else _in_words
     clusters = fields.get(key) or []
     if not isinstance(clusters, list) or not all(isinstance(cluster, list) for cluster in clusters):
-        raise FormatError(None, f"{key} that are no lists", dialect.example)
+        raise FormatError(None, f"{key} that are not lists", dialect.example)
     if empty := sum(not any(mention != [] for mention in cluster) for cluster in clusters):
         odd.append(note("empty-chain", f"{times(empty, 'chain')} without mentions", count=empty))
     subtokens = fields.get(dialect.subtokens) is not None

@@ -127,7 +127,7 @@ def _works(task: dict[str, Any], predicted: bool = False) -> Iterator[tuple[int,
         if not isinstance(result, list) or not all(isinstance(item, dict) for item in result):
             raise FormatError(None, f"task {task.get('id')!r} with a malformed result", _EXPECTED)
         if work.get("was_cancelled") is not True:
-            # A prediction is no annotation of the task: written back, it is added to them.
+            # A prediction is not an annotation of the task: written back, it is added to them.
             yield index + len(task.get("annotations", ())) if predicted else index, work
 
 

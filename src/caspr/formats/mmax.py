@@ -7,11 +7,11 @@
    project's folder are read, whatever the paths in it say. Schemes, styles and document type definitions are
    carried along as they are.
 2. The attribute that holds chains is the one of type `markable_set` in the level's scheme, in lower
-   case; without a scheme it is one whose values look like `set_4`. `empty` is no chain: such a
-   markable is no mention.
+   case; without a scheme it is one whose values look like `set_4`. `empty` is not a chain: such a
+   markable is not a mention.
 3. Otherwise chains are pointers to antecedents, `anaphor_antecedent="markable_3;secmark:markable_4"`, in the
    same level or in another. What pointers connect is a chain; a markable without a pointer from or
-   to it is no mention. Written back, pointers inside a chain stay, and only those are added that connect
+   to it is not a mention. Written back, pointers inside a chain stay, and only those are added that connect
    it. A chain of one has no pointer: it is not written, but counted.
 4. Every level with such an attribute is an annotator; `--layer` chooses one. The result goes into the
    level it came from; of several, into a new level called `gold`.

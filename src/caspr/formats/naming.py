@@ -101,7 +101,7 @@ def stem(document: Document) -> str:
     name = document.name or Path(document.source).stem
     name = name if document.part is None else f"{name}.part{document.part}"
     if re.search(r"[\0\n\\]", name) or any(part in ("", ".", "..") for part in name.split("/")):
-        raise OutputError(f"cannot name a file after document {quoted(name)}: it is no safe file name")
+        raise OutputError(f"cannot name a file after document {quoted(name)}: it is not a safe file name")
     return "/".join(map(portable_name, name.split("/"))) if sys.platform == "win32" else name
 
 

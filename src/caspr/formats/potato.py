@@ -18,7 +18,7 @@
 4. Items that the annotator passed without marking anything are documents without chains.
 5. The folder of a project, or its folder `annotation_output`, is the work of all its annotators; what else
    is in the folder of an annotator, such as a history, is passed over.
-6. Nothing is written: the state of Potato's server is no file to be edited, and it has no place for a gold.
+6. Nothing is written: the state of Potato's server is not meant to be edited, and it has no place for a gold.
 
 Spans count characters of the page: UTF-16 units in older versions, code points in newer ones (2.12), which
 the file does not say. Where a text has characters that count twice, the way of counting is chosen by which
@@ -217,7 +217,9 @@ def shown(project: PotatoProject, id: str, target: str | None) -> ShownText:
         return ShownText(text, [at for at, sign in enumerate(text) if sign != "\n" or project.field_breaks])
     if _TAG.search(text):
         found = f"markup in the text of item {quoted(id)}"
-        raise FormatError(None, found, "a text without markup: the browser's places are not known in it")
+        raise FormatError(
+            None, found, "a text without markup: the positions that the browser counted cannot be found in it"
+        )
     return ShownText(text, range(len(text)) if whole else list(_plain(text, project.plain_breaks)))
 
 
@@ -338,7 +340,7 @@ def _ids(state: _UserState) -> list[str]:
     """Return the items with spans or links, and those that the annotator passed."""
     parts = [state.fields.get(name, {}) for name in (_SPANS, _LINKS)]
     if not all(isinstance(part, dict) for part in parts):
-        raise FormatError(None, "spans or links that are no object", _EXPECTED)
+        raise FormatError(None, "spans or links that are not an object", _EXPECTED)
     order, index = state.fields.get(_ORDER, []), state.fields.get("current_instance_index", 0)
     good = isinstance(order, list) and all(isinstance(id, str) for id in order) and isinstance(index, int)
     passed = [id for id in order[: max(index, 0)] if id in state.project.items] if good else []

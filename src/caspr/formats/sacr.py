@@ -6,7 +6,7 @@
 
 1. After the opening brace come the chain and a blank, or the chain, a colon, properties separated by commas
    or semicolons, and a blank. Lines that start with `#` are about the document or the lines that
-   follow, such as `#speaker: Anna`: they are no text, and are kept in their places.
+   follow, such as `#speaker: Anna`: they are not text, and are kept in their places.
 2. The value of the first property is the label of a mention. A chain whose name is more than a number has
    that as the name of its entity.
 3. Braces are nested, so that mentions that cross others, and those without characters, cannot be written:

@@ -11,8 +11,8 @@ Tokens are counted from 1, both ends included. `entity` is the id of the chain i
 does not have the mention. `confidence` is how often such decisions are right (`caspr.confidence`); what is
 left to 1 is shared by the alternatives, by their votes: another `entity` of the gold (null for one that it
 lacks), `alone`, or `absent`. What an adjudicator decided has `decided` true and confidence 1. Names and types
-of entities, labels and gaps of mentions are there where they have some. An annotation that is no gold has no
-confidence, and its annotator as the only vote.
+of entities, labels and gaps of mentions are there where they have some. An annotation that is not a gold has
+no confidence, and its annotator as the only vote.
 """
 
 import json
@@ -32,7 +32,7 @@ def detect(path: Path, head: str) -> bool:
 
 
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> NoReturn:  # noqa: ARG001
-    """Refuse to read: a gold with alternatives is no annotator's work."""
+    """Refuse to read: a gold with alternatives is not an annotator's work."""
     raise FormatError(None, "a soft gold standard", "annotations: files with confidence are only written")
 
 

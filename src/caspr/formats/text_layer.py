@@ -2,7 +2,7 @@
 
 A reader lists what its file marks (`Marked`); `annotate` makes tokens, chains and marks of it:
 
-1. Where a file has words, they are kept; what lies outside all words and is no blank becomes a word too.
+1. Where a file has words, they are kept; what lies outside all words and is not a blank becomes a word too.
 2. Where it has none, a text whose punctuation stands alone is taken as tokenised at blanks; any other is
    cut into words, and each sign is a word of its own.
 3. Words are cut at the boundaries of mentions, so that every mention is a run of tokens. A mention that
@@ -412,7 +412,7 @@ def _hull(text: str, pieces: Sequence[Extent]) -> Extent:
 
 
 def _solid(text: str, pieces: Iterable[Extent]) -> set[int]:
-    """Return the characters of a mention that are no blanks."""
+    """Return the characters of a mention that are not blanks."""
     return {at for start, end in pieces for at in range(start, end) if not text[at].isspace()}
 
 

@@ -164,15 +164,15 @@ class SetTally:
         pairs = self.values * (self.values - 1) - self.empty * (self.empty - 1)
         nearer: Counter[int] = Counter()
         for shape, count in self.near.items():
-            apart = distance(shape)
-            nearer[apart.denominator] += (apart.denominator - apart.numerator) * count
+            part, whole = distance(shape).as_integer_ratio()
+            nearer[whole] += (whole - part) * count
         expected = pairs - add_fractions(nearer)
         if not expected:
             return None
         observed: Counter[int] = Counter()
         for (values, shape), count in self.within.items():
-            apart = distance(shape)
-            observed[apart.denominator * (values - 1)] += apart.numerator * count
+            part, whole = distance(shape).as_integer_ratio()
+            observed[whole * (values - 1)] += part * count
         return 1 - add_fractions(observed) * (self.values - 1) / expected
 
 
@@ -236,8 +236,13 @@ def tally(
     >>> [str(both.alpha(kind)) for kind in ("passonneau", "masi", "nominal")]
     ['20/29', '44/95', '8/35']
     """
-    table = _Table.of(annotations, conventions or Conventions(), coverage)
-    return Tally(_tally_sets(table), _tally_links(table))
+    return tally_some(ValueTable.of(annotations, conventions, coverage), range(len(annotations)))
+
+
+def tally_some(table: "ValueTable", annotators: Iterable[int]) -> Tally:
+    """Count everything about some annotators of a document, by position."""
+    part = _Part(table, tuple(annotators))
+    return Tally(_tally_sets(part), _tally_links(part))
 
 
 def tally_all(
@@ -331,8 +336,11 @@ Cells = Counter[tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
-class _Table:
-    """The values of one document: of each mention that has at least two, for each annotator."""
+class ValueTable:
+    """The values of one document: of each mention that has at least two, for each annotator.
+
+    What two annotators say of the mentions that one of them marked is counted once, whoever else is asked.
+    """
 
     conventions: Conventions
     sets: Sequence[_Sets]
@@ -346,8 +354,13 @@ class _Table:
 
     @classmethod
     def of(
-        cls, annotations: Sequence[Annotation], conventions: Conventions, coverage: Coverage | None
-    ) -> "_Table":
+        cls,
+        annotations: Sequence[Annotation],
+        conventions: Conventions | None = None,
+        coverage: Coverage | None = None,
+    ) -> "ValueTable":
+        """Make the table of a document; everybody saw everything by default."""
+        conventions = conventions or Conventions()
         valued = valued_by(annotations, conventions, coverage)
         who = {span: viewers for span, viewers in valued.items() if len(viewers) > 1}
         number = {viewers: position for position, viewers in enumerate(dict.fromkeys(who.values()))}
@@ -368,25 +381,16 @@ class _Table:
         return 1 if self.conventions.unmarked is Unmarked.SINGLETON else 0
 
     @cached_property
-    def members(self) -> list[Counter[int]]:
-        """How many mentions have each set, for each annotator."""
-        return [Counter(column) for column in self.columns]
+    def marked(self) -> Counter[tuple[int, tuple[bool, ...]]]:
+        """How many mentions the same annotators saw, and marked or did not."""
+        marks = zip(*([value >= 0 for value in column] for column in self.columns), strict=True)
+        return Counter(zip(self.viewers, marks, strict=True))
 
     @cached_property
-    def cells(self) -> dict[tuple[int, int], Cells]:
-        """The mentions of which each two annotators have a value."""
-        return {
-            (first, second): Counter(
-                {
-                    cell: count
-                    for cell, count in Counter(
-                        zip(self.viewers, self.columns[first], self.columns[second], strict=True)
-                    ).items()
-                    if _NONE not in cell
-                }
-            )
-            for first, second in combinations(range(len(self.columns)), 2)
-        }
+    def members(self) -> list[Counter[tuple[int, int]]]:
+        """How many mentions with the same viewers have each set, for each annotator."""
+        counts = (Counter(zip(self.viewers, column, strict=True)) for column in self.columns)
+        return [Counter({cell: count for cell, count in each.items() if cell[1] >= 0}) for each in counts]
 
     @cached_property
     def sizes(self) -> list[dict[int, int]]:
@@ -397,12 +401,122 @@ class _Table:
         ]
 
     @cached_property
-    def common(self) -> dict[tuple[int, int], Counter[tuple[int, int]]]:
-        """How many mentions the sets of each two annotators share, for all that share any."""
-        return {
-            (first, second): _common(cells, self.sets[first], self.sets[second], self.unmarked)
-            for (first, second), cells in self.cells.items()
-        }
+    def near(self) -> dict[tuple[int, ...], Counter[Shape]]:
+        """What `_Part.near` counted of one annotator or two where all their mentions count."""
+        return {}
+
+    @cached_property
+    def _pairs(self) -> "dict[tuple[int, int], _PairValues]":
+        return {}
+
+    def pair(self, first: int, second: int) -> "_PairValues":
+        """Return what two annotators say of the mentions that one of them marked."""
+        if (first, second) not in self._pairs:
+            cells = Counter(zip(self.viewers, self.columns[first], self.columns[second], strict=True))
+            of_both = {
+                cell: count for cell, count in cells.items() if _NONE not in cell and max(cell[1:]) >= 0
+            }
+            self._pairs[first, second] = _PairValues(self, first, second, Counter(of_both))
+        return self._pairs[first, second]
+
+
+@dataclass(frozen=True)
+class _PairValues:
+    """What two annotators say of the mentions of which both have a value, and that one of them marked."""
+
+    table: ValueTable
+    first: int
+    second: int
+    cells: Cells
+
+    @cached_property
+    def common(self) -> Counter[tuple[int, int]]:
+        """How many mentions their sets share, for all that share any."""
+        own, theirs = self.table.sets[self.first], self.table.sets[self.second]
+        return _common(self.cells, own, theirs, self.table.unmarked)
+
+    @cached_property
+    def shapes(self) -> Counter[tuple[int, Shape]]:
+        """How many mentions the same annotators saw for which the two have sets of a shape."""
+        sizes, others = self.table.sizes[self.first], self.table.sizes[self.second]
+        counts: Counter[tuple[int, int, int, int]] = Counter()
+        for (kind, a, b), count in self.cells.items():
+            counts[kind, sizes[a], others[b], self.common[a, b]] += count
+        less, shapes = _itself(self.table), Counter[tuple[int, Shape]]()
+        for (kind, *shape), count in counts.items():
+            shapes[kind, _shape(shape, less)] += count
+        return shapes
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some annotators of a document, and the mentions that one of them marked and two have a value of."""
+
+    table: ValueTable
+    annotators: tuple[int, ...]
+
+    @cached_property
+    def kinds(self) -> list[frozenset[int]]:
+        """Who of them has a value: all answers, by the numbers that the table gives them."""
+        return [kind.intersection(self.annotators) for kind in self.table.kinds]
+
+    @cached_property
+    def marked(self) -> list[tuple[int, tuple[bool, ...], int]]:
+        """How many mentions the same annotators saw, and marked or did not."""
+        return [
+            (kind, marks, count)
+            for (kind, marks), count in self.table.marked.items()
+            if len(self.kinds[kind]) > 1 and any(marks[annotator] for annotator in self.annotators)
+        ]
+
+    @cached_property
+    def seen(self) -> Counter[frozenset[int]]:
+        """How many mentions have the same viewers."""
+        seen: Counter[frozenset[int]] = Counter()
+        for kind, _, count in self.marked:
+            seen[self.kinds[kind]] += count
+        return seen
+
+    def unmarked(self, *annotators: int) -> Counter[int]:
+        """Count the mentions that some annotators saw and did not mark, by who saw them."""
+        counts: Counter[int] = Counter()
+        for kind, marks, count in self.marked:
+            if not any(marks[annotator] for annotator in annotators):
+                counts[kind] += count if self.kinds[kind].issuperset(annotators) else 0
+        return counts
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether two of them have a value of every mention of the document that one of them marked."""
+        return all(len(kind) > 1 for kind in self.kinds)
+
+    def cells(self, annotator: int) -> Counter[tuple[int, int]]:
+        """Return how many mentions with the same viewers have each set of an annotator."""
+        cells = self.table.members[annotator]
+        if self.whole:
+            return cells
+        return Counter({cell: count for cell, count in cells.items() if len(self.kinds[cell[0]]) > 1})
+
+    @cached_property
+    def members(self) -> dict[int, Counter[int]]:
+        """How many mentions have each set, for each annotator."""
+        members: dict[int, Counter[int]] = {annotator: Counter() for annotator in self.annotators}
+        for annotator, counts in members.items():
+            for (_, number), count in self.cells(annotator).items():
+                counts[number] += count
+        return members
+
+    def near(self, *annotators: int) -> Counter[Shape]:
+        """Count the pairs of values of one or two annotators that share a mention that one of them marked."""
+        known = self.table.near if self.whole else {}
+        if annotators not in known:
+            members = [self.members[annotator] for annotator in annotators]
+            known[annotators] = (
+                _near_own(self.table, *annotators, *members)
+                if len(annotators) == 1
+                else _near_of_pair(self.table.pair(*annotators), *members)
+            )
+        return known[annotators]
 
 
 def _common(cells: Cells, own: _Sets, theirs: _Sets, unmarked: int) -> Counter[tuple[int, int]]:
@@ -419,34 +533,37 @@ def _common(cells: Cells, own: _Sets, theirs: _Sets, unmarked: int) -> Counter[t
     return common
 
 
-def _tally_sets(table: _Table) -> SetTally:
-    """Count the shapes of one document."""
-    seen = Counter(table.viewers)
-    least = 1 if table.conventions.own else 2
+def _itself(table: ValueTable) -> tuple[int, int, int]:
+    """Return how much smaller sets of one mention are, and what they share, if it is not in them."""
+    return (0, 0, 0) if table.conventions.own else (1, 1, 1)
+
+
+def _tally_sets(part: _Part) -> SetTally:
+    """Count the shapes of some annotators of one document."""
+    table, least = part.table, 1 if part.table.conventions.own else 2
+    sets = (
+        (table.sizes[annotator][number], count)
+        for annotator, members in part.members.items()
+        for number, count in members.items()
+    )
+    unmarked = sum(part.unmarked(annotator).total() for annotator in part.annotators)
     return SetTally(
-        values=sum(len(table.kinds[kind]) * count for kind, count in seen.items()),
-        empty=sum(
-            count
-            for annotator, members in enumerate(table.members)
-            for number, count in members.items()
-            if number != _NONE and table.sizes[annotator][number] < least
-        ),
-        within=_within(table),
-        near=_near(table),
+        values=sum(len(kind) * count for kind, count in part.seen.items()),
+        empty=sum(count for size, count in sets if size < least) + (table.unmarked < least) * unmarked,
+        within=_within(part),
+        near=_near(part),
     )
 
 
-def _within(table: _Table) -> Counter[tuple[int, Shape]]:
+def _within(part: _Part) -> Counter[tuple[int, Shape]]:
     """Count ordered pairs of values of one unit."""
-    shapes: Counter[tuple[int, int, int, int]] = Counter()
-    for (first, second), cells in table.cells.items():
-        sizes, others, common = table.sizes[first], table.sizes[second], table.common[first, second]
-        for (kind, a, b), count in cells.items():
-            shapes[kind, sizes[a], others[b], common[a, b]] += 2 * count
-    within: Counter[tuple[int, Shape]] = Counter()
-    less = (0, 0, 0) if table.conventions.own else (1, 1, 1)
-    for (kind, *sizes_and_common), count in shapes.items():
-        within[len(table.kinds[kind]), _shape(sizes_and_common, less)] += count
+    table, within = part.table, Counter[tuple[int, Shape]]()
+    alone = _shape((table.unmarked,) * 3, _itself(table))
+    for pair in combinations(part.annotators, 2):
+        for (kind, shape), count in table.pair(*pair).shapes.items():
+            within[len(part.kinds[kind]), shape] += 2 * count
+        for kind, count in part.unmarked(*pair).items():
+            within[len(part.kinds[kind]), alone] += 2 * count
     return within
 
 
@@ -463,30 +580,50 @@ class _Meeting(NamedTuple):
     """How many mentions have both as values, each of one annotator."""
 
 
-def _near(table: _Table) -> Counter[Shape]:
+_ALONE = _Meeting((1, 1, 1), (1, 1), (1, 1), 1)
+"""A mention that neither of two annotators marked, where it is a set by itself for both."""
+
+
+def _near(part: _Part) -> Counter[Shape]:
     """Count ordered pairs of values that share a mention."""
-    meetings: Counter[_Meeting] = Counter()
-    for annotator in range(len(table.columns)):
-        meetings.update(_own_meetings(table, annotator))
-    for first, second in table.cells:
-        for meeting, count in _meetings(table, first, second):
-            meetings[meeting] += count
-    near: Counter[Shape] = Counter()
-    for annotator, members in enumerate(table.members):
-        less = (0, 0, 0) if table.conventions.own else (1, 1, 2)
-        for number, count in members.items():
-            if number >= 0:
-                size = table.sizes[annotator][number]
-                near[_shape((size, size, size), less)] += 2 * count_pairs(count)
-    for meeting, times in meetings.items():
-        for shape, count in _between(meeting, table.conventions.own):
-            near[shape] += 2 * times * count
+    table, near = part.table, Counter[Shape]()
+    for annotator in part.annotators:
+        near.update(part.near(annotator))
+    for first, second in combinations(part.annotators, 2):
+        near.update(part.near(first, second))
+        if table.unmarked:
+            near.update(_shapes({_ALONE: part.unmarked(first, second).total()}, table))
     return Counter({shape: count for shape, count in near.items() if shape.common > 0})
 
 
-def _own_meetings(table: _Table, annotator: int) -> Iterator[_Meeting]:
+def _near_own(table: ValueTable, annotator: int, members: Counter[int]) -> Counter[Shape]:
+    """Count those of one annotator."""
+    near = _shapes(Counter(_own_meetings(table.sets[annotator], members)), table)
+    less = (0, 0, 0) if table.conventions.own else (1, 1, 2)
+    for number, count in members.items():
+        size = table.sizes[annotator][number]
+        near[_shape((size, size, size), less)] += 2 * count_pairs(count)
+    return near
+
+
+def _near_of_pair(pair: _PairValues, own: Counter[int], theirs: Counter[int]) -> Counter[Shape]:
+    """Count those of two annotators, of mentions that one of them marked."""
+    meetings: Counter[_Meeting] = Counter()
+    for meeting, count in _meetings(pair, own, theirs):
+        meetings[meeting] += count
+    return _shapes(meetings, pair.table)
+
+
+def _shapes(meetings: "Mapping[_Meeting, int]", table: ValueTable) -> Counter[Shape]:
+    near: Counter[Shape] = Counter()
+    for meeting, times in meetings.items():
+        for shape, count in _between(meeting, table.conventions.own):
+            near[shape] += 2 * times * count
+    return near
+
+
+def _own_meetings(sets: _Sets, members: Counter[int]) -> Iterator[_Meeting]:
     """Yield the different sets of one annotator that share mentions."""
-    sets, members = table.sets[annotator], table.members[annotator]
     pairs = {pair for number in sets.meets for pair in combinations(sorted(sets.near(number)), 2)}
     for a, b in pairs:
         first, second, counts = sets.wholes[a], sets.wholes[b], (members[a], members[b])
@@ -494,29 +631,28 @@ def _own_meetings(table: _Table, annotator: int) -> Iterator[_Meeting]:
         yield _Meeting(sizes, counts, counts if b in sets.meets[a] else (0, 0), 0)
 
 
-def _meetings(table: _Table, first: int, second: int) -> Iterator[tuple[_Meeting, int]]:
+def _meetings(pair: _PairValues, own: Counter[int], theirs: Counter[int]) -> Iterator[tuple[_Meeting, int]]:
     """Yield the sets of two annotators that share mentions, and how often there are such.
 
-    A mention that was not marked is a set by itself.
+    A mention that one of them did not mark is a set by itself.
     """
-    sizes, others = table.sizes[first], table.sizes[second]
-    own, theirs = table.members[first], table.members[second]
+    table, sets, others = pair.table, pair.table.sets[pair.first], pair.table.sets[pair.second]
+    sizes, far_sizes = table.sizes[pair.first], table.sizes[pair.second]
     both: Counter[tuple[int, int]] = Counter()
-    for (_, a, b), count in table.cells[first, second].items():
+    for (_, a, b), count in pair.cells.items():
         both[a, b] += count
-    near, far = table.sets[first].near, table.sets[second].near
-    for (a, b), common in table.common[first, second].items():
+    for (a, b), common in pair.common.items():
         if a >= 0 and b >= 0:
             inside = common, common
-            if table.sets[first].meets or table.sets[second].meets:
-                inside = sum(both[a, c] for c in far(b)), sum(both[c, b] for c in near(a))
-            yield _Meeting((sizes[a], others[b], common), (own[a], theirs[b]), inside, both[a, b]), 1
+            if sets.meets or others.meets:
+                inside = sum(both[a, c] for c in others.near(b)), sum(both[c, b] for c in sets.near(a))
+            yield _Meeting((sizes[a], far_sizes[b], common), (own[a], theirs[b]), inside, both[a, b]), 1
     for (a, b), count in both.items() if table.unmarked else ():
         if a < 0 or b < 0:
-            for c, d in product(near(a), far(b)):
+            for c, d in product(sets.near(a), others.near(b)):
                 members = own[c] if c >= 0 else 1, theirs[d] if d >= 0 else 1
                 inside = int(c == a), int(d == b)
-                yield _Meeting((sizes[c], others[d], 1), members, inside, inside[0] * inside[1]), count
+                yield _Meeting((sizes[c], far_sizes[d], 1), members, inside, inside[0] * inside[1]), count
 
 
 def _between(meeting: _Meeting, own: bool) -> Iterator[tuple[Shape, int]]:
@@ -543,42 +679,40 @@ def _shape(sizes: Iterable[int], less: Iterable[int]) -> Shape:
     return Shape(*(max(0, size - cut) for size, cut in zip(sizes, less, strict=True)))
 
 
-def _tally_links(table: _Table) -> LinkTally:
-    """Count the pairs of one document."""
+def _tally_links(part: _Part) -> LinkTally:
+    """Count the pairs of mentions of some annotators of one document."""
     links: Counter[int] = Counter()
     shared: Counter[int] = Counter()
-    for annotator, column in enumerate(table.columns):
-        cells = Counter(zip(table.viewers, column, strict=True))
-        links.update(_linked(table, cells.items(), (annotator,)))
-    for annotators, pair_cells in table.cells.items():
-        shared.update(_linked(table, pair_cells.items(), annotators))
-    return LinkTally(_all_pairs([table.kinds[kind] for kind in table.viewers]), links, shared)
+    for annotator in part.annotators:
+        links.update(_linked(part, part.cells(annotator).items(), (annotator,)))
+    for annotators in combinations(part.annotators, 2):
+        shared.update(_linked(part, part.table.pair(*annotators).cells.items(), annotators))
+    return LinkTally(_all_pairs(part.seen), links, shared)
 
 
 def _linked(
-    table: _Table, cells: Iterable[tuple[tuple[int, ...], int]], annotators: Sequence[int]
+    part: _Part, cells: Iterable[tuple[tuple[int, ...], int]], annotators: Sequence[int]
 ) -> Counter[int]:
     """Count the pairs that some annotators linked, all of them, by how many annotators have a value."""
-    marked = {cell: count for cell, count in cells if _UNMARKED not in cell and _NONE not in cell}
-    if len(table.kinds) == 1 and not any(table.sets[annotator].meets for annotator in annotators):
-        return Counter({len(table.kinds[0]): sum(map(count_pairs, marked.values()))})
+    marked = {cell: count for cell, count in cells if _UNMARKED not in cell}
+    sets = [part.table.sets[annotator] for annotator in annotators]
+    if len(part.kinds) == 1 and not any(own.meets for own in sets):
+        return Counter({len(part.kinds[0]): sum(map(count_pairs, marked.values()))})
     by_sets: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
-    for (kind, *sets), count in marked.items():
-        by_sets[tuple(sets)][kind] += count
+    for (kind, *numbers), count in marked.items():
+        by_sets[tuple(numbers)][kind] += count
     doubled: Counter[int] = Counter()
-    meets = [table.sets[annotator].near for annotator in annotators]
     for held, counts in by_sets.items():
         for kind, count in counts.items():
-            doubled[len(table.kinds[kind])] -= count
-            for others in product(*(near(number) for near, number in zip(meets, held, strict=True))):
+            doubled[len(part.kinds[kind])] -= count
+            for others in product(*(own.near(number) for own, number in zip(sets, held, strict=True))):
                 for other, more in by_sets.get(others, {}).items():
-                    doubled[len(table.kinds[kind] & table.kinds[other])] += count * more
+                    doubled[len(part.kinds[kind] & part.kinds[other])] += count * more
     return Counter({m: pairs // 2 for m, pairs in doubled.items()})
 
 
-def _all_pairs(viewers: Iterable[frozenset[int]]) -> Counter[int]:
+def _all_pairs(counts: Mapping[frozenset[int], int]) -> Counter[int]:
     """Count all pairs of mentions by the number of annotators who have a value."""
-    counts = Counter(viewers)
     pairs: Counter[int] = Counter()
     for first, second in combinations_with_replacement(counts, 2):
         pairs[len(first & second)] += count_pairs(counts[first], None if first == second else counts[second])

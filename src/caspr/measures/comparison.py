@@ -17,13 +17,14 @@ was seen by both, nothing is counted.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from caspr.measures.agreement import ALPHAS, Conventions, Tally, tally, tally_all
+from caspr.measures.agreement import ALPHAS, Conventions, Tally, ValueTable, tally_some
 from caspr.measures.matching import singletons_count
 from caspr.measures.scores import SCORES, Scores, score
 from caspr.measures.typology import DisagreementCounts, HomesOf, Typology, classify, count_all, homes_of
@@ -141,20 +142,23 @@ def compare(
         dict.fromkeys(annotation.annotator for annotations in documents for annotation in annotations)
     )
     seen = coverages or [None] * len(documents)
-    whole = tally_all(documents, conventions, seen)
+    tables = [
+        ValueTable.of(document, conventions, coverage)
+        for document, coverage in zip(documents, seen, strict=True)
+    ]
+    whole = _tally(documents, tables, names)
     homes = cache(homes_of)
     pairs = {
         (first, second): _covered(documents, seen, (first, second))
-        for row, first in enumerate(names)
-        for second in names[row + 1 :]
+        for first, second in combinations(names, 2)
     }
     return Comparison(
         title=documents[0][0].document.title if len(documents) == 1 else "all documents",
         annotators=names,
-        alpha={kind: whole.alpha(kind) for kind in ALPHAS},
+        alpha=_alphas(whole),
         matrices=_score_matrices(names, documents, singletons, seen)
-        | _alpha_matrices(names, pairs, conventions),
-        without={name: _without(name, documents, conventions, seen) for name in names},
+        | _alpha_matrices(names, documents, tables),
+        without={name: _alphas(_tally(documents, tables, {*names} - {name})) for name in names},
         typologies=tuple(_typologies(documents, singletons, seen, homes)),
         pairs=_pair_counts(pairs, singletons, homes),
         singletons=singletons,
@@ -295,6 +299,9 @@ def keyed(pairs: Iterable[CoveredPair]) -> list[CoveredPair]:
 
 def in_first_chain(annotation: Annotation) -> Annotation:
     """Keep every span only in the first of its chains, so that the annotation can be a key."""
+    marks = sum(len(chain.mentions) for chain in annotation.all_chains)
+    if not annotation.as_given and marks == len(annotation.mentions):
+        return annotation
     seen: set[Span] = set()
     chains = []
     for chain in sorted(annotation.all_chains, key=lambda chain: chain.mentions):
@@ -362,35 +369,31 @@ def _score_matrices(
 
 
 def _alpha_matrices(
-    names: Sequence[str], pairs: dict[tuple[str, str], list[CoveredPair]], conventions: Conventions | None
+    names: Sequence[str], documents: Sequence[Sequence[Annotation]], tables: Sequence[ValueTable]
 ) -> dict[str, Matrix]:
-    alphas: dict[tuple[str, str], dict[str, Fraction | None]] = {}
-    for (first, second), documents in pairs.items():
-        counts = tally_all(
-            [pair.annotations for pair in documents], conventions, [pair.coverage for pair in documents]
-        )
-        alphas[first, second] = alphas[second, first] = {kind: counts.alpha(kind) for kind in ALPHAS}
+    alphas = {frozenset(pair): _alphas(_tally(documents, tables, pair)) for pair in combinations(names, 2)}
     return {
         kind: tuple(
-            tuple(None if first == second else alphas[first, second][kind] for second in names)
+            tuple(None if first == second else alphas[frozenset((first, second))][kind] for second in names)
             for first in names
         )
         for kind in ALPHAS
     }
 
 
-def _without(
-    name: str,
-    documents: Sequence[Sequence[Annotation]],
-    conventions: Conventions | None,
-    seen: Sequence[Coverage | None],
-) -> dict[str, Fraction | None]:
-    rest = Tally()
-    for annotations, coverage in zip(documents, seen, strict=True):
-        remaining = [annotation for annotation in annotations if annotation.annotator != name]
-        if len(remaining) > 1:
-            rest += tally(remaining, conventions, coverage)
-    return {kind: rest.alpha(kind) for kind in ALPHAS}
+def _alphas(counts: Tally) -> dict[str, Fraction | None]:
+    return {kind: counts.alpha(kind) for kind in ALPHAS}
+
+
+def _tally(
+    documents: Sequence[Sequence[Annotation]], tables: Sequence[ValueTable], names: Collection[str]
+) -> Tally:
+    """Pool the counts of some annotators over all documents; where there is only one, nothing is counted."""
+    parts = (
+        tally_some(table, [number for number, one in enumerate(annotations) if one.annotator in names])
+        for annotations, table in zip(documents, tables, strict=True)
+    )
+    return sum(parts, Tally())
 
 
 def average(numbers: Sequence[Fraction | None]) -> Fraction | None:

@@ -24,17 +24,24 @@ somebody did not mark is a chain of one for it, unless asked otherwise.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from itertools import chain as flatten
+from itertools import count, repeat
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
 
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
 from caspr.text.grouping import Groups, match_one_to_one
 
 Chains = tuple[tuple[Span, ...], ...]
-Weights = Mapping[tuple[int, int], Fraction | int]
+Weights = Mapping[tuple[int, int], float]
 """How much two numbered things, a row and a column, have in common; nothing where they are not there."""
 
 
@@ -54,18 +61,20 @@ class Alignment:
         """How many mentions a key chain and a response chain share, for all that share any."""
         if self.matched is not None:
             return self.matched
-        holder = {span: number for number, chain in enumerate(self.key) for span in chain}
-        return Counter(
-            (holder[span], number)
-            for number, chain in enumerate(self.response)
-            for span in chain
-            if span in holder
-        )
+        holder = dict(zip(flatten.from_iterable(self.key), _numbers(self.key), strict=True))
+        held = map(holder.get, flatten.from_iterable(self.response))
+        shared = Counter(zip(held, _numbers(self.response), strict=True))
+        return {(key, number): count for (key, number), count in shared.items() if key is not None}
 
     @property
     def common(self) -> int:
         """The number of mentions that both sides have."""
         return sum(self.overlaps.values())
+
+
+def _numbers(chains: Chains) -> Iterator[int]:
+    """Yield the number of the chain of every mention."""
+    return flatten.from_iterable(map(repeat, count(), map(len, chains)))
 
 
 def align(
@@ -81,12 +90,14 @@ def align(
     if not singletons:
         right = [chain for chain in right if len(chain) > 1]
         answer = [chain for chain in answer if len(set(chain)) > 1]
-    chains = _without_repetitions(answer, {span for chain in right for span in chain})
+    chains = _without_repetitions(answer, right)
     return Alignment(tuple(right), _renamed(right, chains) if overlap else chains)
 
 
 def _key_chains(key: Annotation) -> list[tuple[Span, ...]]:
     chains = _as_given(key)
+    if len(set().union(*chains)) == sum(map(len, chains)):
+        return chains
     counts = Counter(span for chain in chains for span in chain)
     repeated = sorted(span for span, count in counts.items() if count > 1)
     if repeated:
@@ -101,12 +112,12 @@ def _as_given(annotation: Annotation) -> list[tuple[Span, ...]]:
     return list(annotation.as_given) or sorted(chain.mentions for chain in annotation.all_chains)
 
 
-def _without_repetitions(chains: Iterable[tuple[Span, ...]], known: set[Span]) -> Chains:
+def _without_repetitions(chains: Iterable[tuple[Span, ...]], key: Iterable[tuple[Span, ...]]) -> Chains:
     """Keep the first of every span that is in the key, and all others."""
     chains = tuple(chains)
     if len(set().union(*chains)) == sum(map(len, chains)):
         return tuple(filter(None, chains))
-    seen: set[Span] = set()
+    known, seen = set().union(*key), set[Span]()
     kept = []
     for chain in chains:
         rest = []
@@ -159,7 +170,7 @@ def map_one_to_one(weights: Weights) -> list[tuple[int, int]]:
     >>> map_one_to_one({(0, 0): 2, (0, 1): 1, (1, 1): 1, (2, 1): 1})
     [(0, 0), (1, 1)]
     """
-    rows, columns = (Counter(pair[side] for pair in weights) for side in (0, 1))
+    rows, columns = (Counter(map(itemgetter(side), weights)) for side in (0, 1))
     alone = [(row, column) for row, column in weights if rows[row] == columns[column] == 1]
     groups: Groups[int] = Groups()
     # Rows are numbered from 0, columns from -1 downwards.
@@ -168,7 +179,7 @@ def map_one_to_one(weights: Weights) -> list[tuple[int, int]]:
         groups.add(row)
         groups.add(~column)
         groups.join(row, ~column)
-    parts: dict[int, dict[tuple[int, int], Fraction | int]] = defaultdict(dict)
+    parts: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
     for pair in rest:
         parts[groups.first(pair[0])][pair] = weights[pair]
     return [*alone, *(pair for part in parts.values() for pair in _assign(part))]
@@ -180,15 +191,34 @@ def _assign(weights: Weights) -> list[tuple[int, int]]:
     if len(rows) == 1 or len(columns) == 1:
         return [max(weights, key=lambda pair: (weights[pair], -pair[0], -pair[1]))]
     import numpy as np
-    from scipy.optimize import linear_sum_assignment
 
     row_of, column_of = ({item: number for number, item in enumerate(side)} for side in (rows, columns))
     matrix = np.zeros((len(rows), len(columns)))
     for (row, column), weight in weights.items():
-        matrix[row_of[row], column_of[column]] = float(weight)
-    chosen = zip(*(side.tolist() for side in linear_sum_assignment(matrix, maximize=True)), strict=True)
+        matrix[row_of[row], column_of[column]] = weight
+    chosen = zip(*(side.tolist() for side in _assignment_solver()(matrix, maximize=True)), strict=True)
     pairs = [(rows[row], columns[column]) for row, column in chosen]
     return [pair for pair in pairs if pair in weights]
+
+
+@cache
+def _assignment_solver() -> Callable[..., Any]:
+    """Return `scipy.optimize.linear_sum_assignment`, without importing all the rest where that is possible.
+
+    The solver is a module of its own in C++, and `scipy.optimize` takes longer to import than most documents
+    to compare.
+    """
+    scipy = find_spec("scipy")
+    folders = scipy.submodule_search_locations if scipy else None
+    found = PathFinder.find_spec("_lsap", [str(Path(folder, "optimize")) for folder in folders or ()])
+    try:
+        module = module_from_spec(found)  # type: ignore[arg-type]
+        found.loader.exec_module(module)  # type: ignore[union-attr]
+        return module.linear_sum_assignment  # type: ignore[no-any-return]
+    except (AttributeError, ImportError):  # other versions of scipy may have it elsewhere
+        from scipy.optimize import linear_sum_assignment
+
+        return linear_sum_assignment
 
 
 def count_pairs(size: int, more: int | None = None) -> int:

@@ -335,7 +335,7 @@ def weights_for(documents: Sequence[Patterns]) -> WeightsAdvice:
             None, f"learned weights do not predict held-out documents clearly better (t = {t:.2f})"
         )
     if not _decides_otherwise(_data(counts, names)):
-        return WeightsAdvice(None, "learned weights would decide next to no link otherwise")
+        return WeightsAdvice(None, "learned weights would change next to none of the links")
     return WeightsAdvice(learn_reliability([counts]), f"they predict held-out documents better (t = {t:.2f})")
 
 
@@ -526,7 +526,7 @@ def _negative(names: Sequence[str], omit: Sequence[int], use: Sequence[int]) -> 
         for value, what in ((gave, "links speak against"), (lacked, "missing links speak for")):
             if value < 0:
                 message = (
-                    f"the annotator's {what} coreference, as far as others show; they count 0, not {value}"
+                    f"judging by the others, the annotator's {what} coreference; they count 0, not {value}"
                 )
                 yield warning("negative-weight", message, where=name)
 

@@ -231,24 +231,28 @@ def count_b3(alignment: Alignment) -> RecallPrecision:
 
 def count_ceafm(alignment: Alignment) -> RecallPrecision:
     """Count CEAFm in one document."""
-    best = _best(alignment, lambda size, _key, _response: Fraction(size))
+    best = _best(alignment, lambda size, _key, _response: (size, 1))
     key, response = alignment.key, alignment.response
     return RecallPrecision(ratio(best, sum(map(len, key))), ratio(best, sum(map(len, response))))
 
 
 def count_ceafe(alignment: Alignment) -> RecallPrecision:
     """Count CEAFe in one document."""
-    best = _best(alignment, lambda size, key, response: Fraction(2 * size, key + response))
+    best = _best(alignment, lambda size, key, response: (2 * size, key + response))
     return RecallPrecision(ratio(best, len(alignment.key)), ratio(best, len(alignment.response)))
 
 
-def _best(alignment: Alignment, phi: Callable[[int, int, int], Fraction]) -> Fraction:
-    """Return the largest sum of similarities over all maps."""
+def _best(alignment: Alignment, phi: Callable[[int, int, int], tuple[int, int]]) -> Fraction:
+    """Return the largest sum of similarities, each a part and a whole, over all maps."""
     similar = {
         (chain, twin): phi(size, len(alignment.key[chain]), len(alignment.response[twin]))
         for (chain, twin), size in alignment.overlaps.items()
     }
-    return sum((similar[pair] for pair in map_one_to_one(similar)), Fraction(0))
+    best: Counter[int] = Counter()
+    for pair in map_one_to_one({pair: part / whole for pair, (part, whole) in similar.items()}):
+        part, whole = similar[pair]
+        best[whole] += part
+    return add_fractions(best)
 
 
 @dataclass(frozen=True)

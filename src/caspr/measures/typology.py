@@ -70,8 +70,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import combinations
+from operator import methodcaller
 
 from caspr.measures.matching import map_one_to_one, singletons_count
 from caspr.text.coverage import Coverage
@@ -129,11 +130,17 @@ def match_entities(votes: Iterable[tuple[int, int]]) -> dict[int, int]:
     >>> match_entities([(0, 0), (0, 0), (0, 1), (1, 1), (2, 1)])
     {0: 0, 1: 1}
     """
-    counts = Counter(votes)
-    turned = {(second, first): count for (first, second), count in counts.items()}
-    if sorted(turned.items()) < sorted(counts.items()):
-        return dict(sorted((first, second) for second, first in map_one_to_one(turned)))
-    return dict(sorted(map_one_to_one(counts)))
+    return _match_counted(frozenset(Counter(votes).items()))
+
+
+@lru_cache(maxsize=32)
+def _match_counted(counts: frozenset[tuple[tuple[int, int], int]]) -> dict[int, int]:
+    """Map entities by how many votes each two have, which is asked several times about two annotators."""
+    turned = sorted(((second, first), count) for (first, second), count in counts)
+    straight = sorted(counts)
+    if turned < straight:
+        return dict(sorted((first, second) for second, first in map_one_to_one(dict(turned))))
+    return dict(sorted(map_one_to_one(dict(straight))))
 
 
 Row = tuple[Span | None, ...]
@@ -141,8 +148,12 @@ Row = tuple[Span | None, ...]
 
 
 def align_mentions(homes: Sequence[Homes]) -> list[Row]:
-    """Return all mentions of a document, in text order."""
-    markers = _markers(homes)
+    """Return all mentions of a document, in no order.
+
+    A span that everybody marked is a mention by itself; only the others can have counterparts.
+    """
+    everywhere = set(homes[0].entity).intersection(*(home.entity for home in homes[1:]))
+    markers = _markers(homes, everywhere)
     group = {span: [span] for span in markers}
     for span, twin in _ranked(markers, homes):
         first, second = group[span], group[twin]
@@ -150,18 +161,21 @@ def align_mentions(homes: Sequence[Homes]) -> list[Row]:
             first.extend(second)
             group.update(dict.fromkeys(second, first))
     rows = {id(spans): spans for spans in group.values()}.values()
-    return [_row(spans, markers, len(homes)) for spans in sorted(rows, key=min)]
+    return [
+        *zip(*[everywhere] * len(homes), strict=True),
+        *(_row(spans, markers, len(homes)) for spans in rows),
+    ]
 
 
-def _markers(homes: Sequence[Homes]) -> dict[Span, frozenset[int]]:
-    """Return who marked each span."""
+def _markers(homes: Sequence[Homes], everywhere: set[Span]) -> dict[Span, frozenset[int]]:
+    """Return who marked each span that not everybody marked."""
     nobody: frozenset[int] = frozenset()
     markers: dict[Span, frozenset[int]] = {}
     for number, home in enumerate(homes):
         with_this = cache(frozenset([number]).union)
-        for span in home.entity:
+        for span in home.entity.keys() - everywhere:
             markers[span] = with_this(markers.get(span, nobody))
-    return dict(sorted(markers.items()))
+    return markers
 
 
 def _row(spans: Iterable[Span], markers: Mapping[Span, frozenset[int]], annotators: int) -> Row:
@@ -171,11 +185,9 @@ def _row(spans: Iterable[Span], markers: Mapping[Span, frozenset[int]], annotato
 
 def _ranked(markers: Mapping[Span, frozenset[int]], homes: Sequence[Homes]) -> list[tuple[Span, Span]]:
     """Return the pairs that can be counterparts, the best first."""
-    known = _Known.of(homes)
-    everybody = len(homes)
-    partly = [span for span, who in markers.items() if len(who) < everybody]
+    known = _Known(homes)
     ranked = []
-    for span, twin in overlapping(partly):
+    for span, twin in overlapping(markers):
         if markers[span].isdisjoint(markers[twin]):
             same = known.same(span, twin, markers)
             common = min(span.end, twin.end) - max(span.start, twin.start) + 1
@@ -207,16 +219,15 @@ class _Known:
     """What equal spans show about the entities of each two annotators."""
 
     homes: Sequence[Homes]
-    maps: Mapping[tuple[int, int], Mapping[int, int]]
-    """The entities of one annotator mapped on those of another."""
 
-    @classmethod
-    def of(cls, homes: Sequence[Homes]) -> "_Known":
-        maps: dict[tuple[int, int], dict[int, int]] = {}
-        for a, b in combinations(range(len(homes)), 2):
-            maps[a, b] = match_entities(_shared(homes[a], homes[b]))
+    @cached_property
+    def maps(self) -> Mapping[tuple[int, int], Mapping[int, int]]:
+        """The entities of one annotator mapped on those of another."""
+        maps: dict[tuple[int, int], Mapping[int, int]] = {}
+        for a, b in combinations(range(len(self.homes)), 2):
+            maps[a, b] = match_entities(_shared(self.homes[a], self.homes[b]))
             maps[b, a] = {second: first for first, second in maps[a, b].items()}
-        return cls(homes, maps)
+        return maps
 
     def same(self, span: Span, twin: Span, markers: Mapping[Span, frozenset[int]]) -> bool | None:
         """Return whether two spans are in the same entity for some, or in different ones for all."""
@@ -370,17 +381,20 @@ def classify(
     """
     singletons = singletons_count(([annotation] for annotation in annotations), singletons)
     homes = [homes_of(annotation) for annotation in annotations]
-    rows = [row for row in align_mentions(homes) if singletons or _linked(row, homes)]
+    rows = align_mentions(homes)
+    if not singletons and any(home.singles for home in homes):
+        rows = [row for row in rows if _linked(row, homes)]
+    sides = [_Side.of(home, [row[number] for row in rows]) for number, home in enumerate(homes)]
     kinds: dict[int, DisagreementKind] = {}
     finer: dict[int, set[int]] = {}
     for first, second in combinations(range(len(homes)), 2):
         two = annotations[first].annotator, annotations[second].annotator
-        pair = _Pair(rows, homes, (first, second), singletons, two, coverage or Coverage())
+        pair = _Pair((sides[first], sides[second]), singletons, two, coverage or Coverage())
         for number, kind in pair.kinds():
             if number not in kinds or _ORDER[kind] < _ORDER[kinds[number]]:
                 kinds[number] = kind
             if kind is DisagreementKind.SPLIT:
-                finer.setdefault(number, set()).add(pair.finer(number))
+                finer.setdefault(number, set()).add((first, second)[pair.finer(number)])
     disputed = [
         Disagreement(
             kind,
@@ -392,9 +406,9 @@ def classify(
         )
         for number, kind in kinds.items()
     ]
-    disputed.sort(key=lambda disagreement: (disagreement.place, disagreement.kind))
+    disputed.sort(key=lambda disagreement: disagreement.place)
     names = tuple(annotation.annotator for annotation in annotations)
-    marked = Counter(_marks(row, names, coverage or Coverage()) for row in rows)
+    marked = _marks(rows, names, coverage)
     return Typology(names, len(rows), tuple(disputed), dict(sorted(marked.items())))
 
 
@@ -416,16 +430,20 @@ def count_all(
     return sum(counts, DisagreementCounts())
 
 
-def _marks(row: Row, names: Sequence[str], coverage: Coverage) -> tuple[int, int]:
-    """Return how many annotators marked a mention, and how many saw it; who marked it saw it."""
+def _marks(rows: Iterable[Row], names: Sequence[str], coverage: Coverage | None) -> Counter[tuple[int, int]]:
+    """Count the mentions by how many annotators marked each, and how many saw it; who marked it saw it."""
+    unmarked = Counter(map(methodcaller("count", None), rows))
     if not coverage:
-        return len(row) - row.count(None), len(row)
-    spans = {span for span in row if span is not None}
-    seen = [
-        own is not None or any(coverage.sees(name, span) for span in spans)
-        for name, own in zip(names, row, strict=True)
-    ]
-    return sum(span is not None for span in row), sum(seen)
+        return Counter({(len(names) - lacking, len(names)): count for lacking, count in unmarked.items()})
+    marked: Counter[tuple[int, int]] = Counter()
+    for row in rows:
+        spans = {span for span in row if span is not None}
+        seen = [
+            own is not None or any(coverage.sees(name, span) for span in spans)
+            for name, own in zip(names, row, strict=True)
+        ]
+        marked[len(row) - row.count(None), sum(seen)] += 1
+    return marked
 
 
 def _linked(row: Row, homes: Sequence[Homes]) -> bool:
@@ -433,40 +451,53 @@ def _linked(row: Row, homes: Sequence[Homes]) -> bool:
     return any(span is not None and not homes[who].alone(span) for who, span in enumerate(row))
 
 
+_UNMARKED = -1
+"""Stands for the entity of a mention that was not marked."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What one annotator says of each mention."""
+
+    homes: Homes
+    spans: Sequence[Span | None]
+    entities: Sequence[int]
+
+    @classmethod
+    def of(cls, homes: Homes, spans: Sequence[Span | None]) -> "_Side":
+        entity = homes.entity
+        return cls(homes, spans, [_UNMARKED if span is None else entity[span] for span in spans])
+
+
 class _Pair:
     """What two annotators say of each mention."""
 
     def __init__(
-        self,
-        rows: Sequence[Row],
-        homes: Sequence[Homes],
-        numbers: tuple[int, int],
-        singletons: bool,
-        names: tuple[str, str],
-        coverage: Coverage,
+        self, sides: tuple[_Side, _Side], singletons: bool, names: tuple[str, str], coverage: Coverage
     ) -> None:
-        first, second = self._numbers = numbers
-        self._names, self._coverage = names, coverage
-        self._rows = [(row[first], row[second]) for row in rows]
-        self._homes = homes[first], homes[second]
-        self._singletons = singletons
-        self._map = match_entities(self._both_linked())
+        self._sides, self._singletons, self._names, self._coverage = sides, singletons, names, coverage
+        self._homes = sides[0].homes, sides[1].homes
+        self._cells = list(zip(*(side.entities for side in sides), strict=True))
+        votes = {cell: count for cell, count in Counter(self._cells).items() if self._linked(*cell)}
+        self._map = match_entities(Counter(votes))
         self._back = {second: first for first, second in self._map.items()}
-        self._shared = tuple({row[side] for row in self._rows if None not in row} for side in (0, 1))
-        self._nested = tuple(self._nesting(side) for side in (0, 1))
+        self._nested = self._nesting(0), self._nesting(1)
 
     def kinds(self) -> Iterable[tuple[int, DisagreementKind]]:
-        """Yield every mention about which the two disagree, by its number, with the kind."""
-        for number, (first, second) in enumerate(self._rows):
-            kind = self._kind(first, second)
-            if kind is not None:
+        """Yield every mention about which the two disagree, by its number, with the kind.
+
+        Most mentions are in entities mapped on each other, with the same boundaries: they are passed over.
+        """
+        spans = self._sides[0].spans, self._sides[1].spans
+        agreed = {(_UNMARKED, _UNMARKED), *self._map.items()}
+        for number, (cell, span, twin) in enumerate(zip(self._cells, *spans, strict=True)):
+            if (cell not in agreed or span is not twin) and (kind := self._kind(span, twin)) is not None:
                 yield number, kind
 
     def finer(self, number: int) -> int:
-        """Return who of the two has the entity without a counterpart."""
-        span, _ = self._rows[number]
-        assert span is not None
-        return self._numbers[1] if self._homes[0].entity[span] in self._map else self._numbers[0]
+        """Return whose entity has no counterpart, 0 or 1."""
+        entity, _ = self._cells[number]
+        return int(entity in self._map)
 
     def _kind(self, span: Span | None, twin: Span | None) -> DisagreementKind | None:
         if span is None or twin is None:
@@ -490,16 +521,16 @@ class _Pair:
             return DisagreementKind.SINGLETON if self._singletons else None
         return DisagreementKind.NESTED if span in self._nested[side] else DisagreementKind.MENTION
 
-    def _both_linked(self) -> Iterable[tuple[int, int]]:
-        first, second = (homes.linked for homes in self._homes)
-        return [
-            (first[span], second[twin])
-            for span, twin in self._rows
-            if span is not None and twin is not None and span in first and twin in second
-        ]
+    def _linked(self, first: int, second: int) -> bool:
+        """Return whether both marked a mention, and neither as a chain of one."""
+        chains, others = (home.chains for home in self._homes)
+        return _UNMARKED not in (first, second) and len(chains[first]) > 1 < len(others[second])
 
     def _nesting(self, side: int) -> set[Span]:
         """Return the spans of one annotator inside or around a mention that both marked."""
-        shared, nested = self._shared[side], self._homes[side].nested
+        nested, other = self._homes[side].nested, self._sides[1 - side].spans
+        spans = {span for pair in nested for span in pair}
+        both = zip(self._sides[side].spans, other, strict=True)
+        shared = {span for span, twin in both if twin is not None and span in spans}
         inside = {inner for outer, inner in nested if outer in shared}
         return inside | {outer for outer, inner in nested if inner in shared}

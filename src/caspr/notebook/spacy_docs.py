@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from caspr.errors import InputError
+from caspr.text.arguments import refused
 from caspr.text.document import Annotation, Chain, Document, Span
 
 PREFIX = "coref_clusters"
@@ -23,6 +24,8 @@ def from_spacy(
 
     Documents of one text must have one `name`, whichever system annotated them.
     """
+    if not hasattr(doc, "spans"):
+        raise refused("caspr.from_spacy", doc, "a spaCy document")
     words = _words(doc)
     number = {token.i: position for position, token in enumerate(words, 1)}
     chains = []

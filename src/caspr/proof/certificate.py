@@ -67,7 +67,7 @@ def read_entries(data: Any) -> list[Any]:
     """Return what a file has for each document, unread; at least one."""
     version = data.get("caspr-certificate") if isinstance(data, dict) else None
     if type(version) is not int or version != VERSION:
-        raise InputError("this is no certificate; give a file that --certificate wrote")
+        raise InputError("this is not a certificate; give a file that --certificate wrote")
     entries = data.get("documents")
     if not isinstance(entries, list) or not entries:
         found = "no documents" if entries in (None, []) else f"{reprlib.repr(entries)} as documents"

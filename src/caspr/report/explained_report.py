@@ -316,6 +316,8 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
         yield from ("", f"Link by link: {_disputed(document)}. The result: {outcome(result)}.", "")
         yield from (document.costs, "") if document.disputes else ()
         yield from (document.selection, "") if document.selection else ()
+        if result.findings:
+            yield from (*(f"* {markdown(str(finding))}" for finding in result.findings), "")
         yield from _table(
             ["annotator", "links", "kept", "added"],
             [[s.annotator, f"{s.given:,}", f"{s.kept:,}", f"{s.added:,}"] for s in document.shares],

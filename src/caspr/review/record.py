@@ -320,11 +320,11 @@ def _are(kind: type, values: object) -> bool:
 
 
 def _have_ids(values: object) -> bool:
-    return _are(dict, values) and all(isinstance(one.get("id"), str) for one in cast(list[Line], values))
+    return _are(dict, values) and all(isinstance(line.get("id"), str) for line in cast(list[Line], values))
 
 
 def _are_chains(values: object) -> bool:
-    return isinstance(values, dict) and all(one is None or _are(str, one) for one in values.values())
+    return isinstance(values, dict) and all(ids is None or _are(str, ids) for ids in values.values())
 
 
 _SHAPES: dict[str, Callable[[Any], bool]] = {

@@ -19,7 +19,7 @@ Placement = tuple[str | None, str | None, tuple[Span, ...]]
 """The chain of a mention if any, whether decisions enforce it (`in`) or rule it out (`absent`), and where
 annotators marked it, one after the other, if nobody marked it there."""
 UNKNOWN: Placement = (None, None, ())
-"""The placement of a span that is no mention."""
+"""The placement of a span that is not a mention."""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _resolved(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise InputError("This is no path of a file or folder.") from error
+        raise InputError("This is not the path of a file or folder.") from error
 
 
 def _is_there(path: Path) -> bool:
@@ -166,14 +166,14 @@ def new_folder(parent: Path, name: str) -> Path:
 
 
 def name_inside(name: str) -> PurePosixPath | None:
-    """Return where a dropped file goes, `None` for files of a desktop; refuse what is no name.
+    """Return where a dropped file goes, `None` for files of a desktop; refuse what is not a name.
 
     >>> name_inside("anna/act1.ann"), name_inside("a:b.conll"), name_inside("anna/.DS_Store")
     (PurePosixPath('anna/act1.ann'), PurePosixPath('a%3Ab.conll'), None)
     """
     parts = name.replace("\\", "/").split("/")
     if any(part in ("", ".", "..") or any(ord(sign) < 32 for sign in part) for part in parts):
-        raise InputError(f"{name[:80]!r} is no name of a file.")
+        raise InputError(f"{name[:80]!r} is not a file name.")
     if any(part.startswith(".") or is_of_a_desktop(PurePosixPath(part)) for part in parts):
         return None
     plain = [portable_name(part) for part in parts]
@@ -223,8 +223,8 @@ def _is_kept(staged: Path, target: Path) -> bool:
 def _same(first: Path, second: Path) -> bool:
     if first.stat().st_size != second.stat().st_size:
         return False
-    with first.open("rb") as one, second.open("rb") as other:
-        return all(chunk == other.read(1 << 20) for chunk in iter(lambda: one.read(1 << 20), b""))
+    with first.open("rb") as left, second.open("rb") as right:
+        return all(chunk == right.read(1 << 20) for chunk in iter(lambda: left.read(1 << 20), b""))
 
 
 def copied(folder: Path) -> Iterator[PurePosixPath]:
@@ -235,7 +235,7 @@ def copied(folder: Path) -> Iterator[PurePosixPath]:
 
 
 def remove_copy(folder: Path, name: str, known: Iterable[PurePosixPath]) -> None:
-    """Remove one of the copies, and the folders that only it was in: an empty one is no annotator's."""
+    """Remove one of the copies, and the folders that only it was in: an empty one is not an annotator's."""
     if PurePosixPath(name) not in known:
         raise InputError(f"There is no copy of {name[:80]!r}.")
     path = folder / name

@@ -148,21 +148,21 @@ class StartPages:
         if path.is_dir():
             return address("/folders", at=path, **{"for": "open"})
         raise InputError(
-            f"{path.name} is no review file. To merge annotators' files, choose New project and add them."
+            f"{path.name} is not a review file. To merge annotators' files, choose New project and add them."
         )
 
     async def ask_new(self, request: Request) -> Response:
         """Ask for the name and the place of a new project."""
-        place = self.folders.allowed(request.query_params.get("in", str(self.folders.start)))
+        parent = self.folders.allowed(request.query_params.get("in", str(self.folders.start)))
         kept = {name: request.query_params.get(name, "") for name in ("name", "source")}
-        return self.page(request, "new.html", place=place, **kept)
+        return self.page(request, "new.html", parent=parent, **kept)
 
     async def make_new(self, request: Request) -> Response:
         """Make the folder of a new project."""
         values = await body_of(request)
         parent = self.folders.take(_text(values, "in"))
         if not parent.is_dir():
-            raise InputError(f"{parent} is no folder.")
+            raise InputError(f"{parent} is not a folder.")
         folder = new_folder(parent, _text(values, "name"))
         draft = Draft(folder).changed()
         self.folders.typed.add(folder)
@@ -183,7 +183,7 @@ class StartPages:
         """Copy a file that was dropped."""
         folder = self.at(request)
         if not (folder / NAME).is_file():
-            raise InputError("This folder is no new project: go back to the start page.")
+            raise InputError("This folder is not a new project: go back to the start page.")
         name = request.query_params.get("name", "")
         return JSONResponse({"copied": await store(folder / COPIES, name, request.stream())})
 

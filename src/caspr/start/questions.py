@@ -122,7 +122,7 @@ def usual(codes: Collection[str] = ()) -> dict[str, str]:
 
 
 def checked(answers: Mapping[str, object]) -> dict[str, str]:
-    """Return the answers to all questions; what is no answer becomes the usual one.
+    """Return the answers to all questions; what is not an answer becomes the usual one.
 
     >>> checked({"nested": "never", "seen": "perhaps"})["nested"]
     'never'

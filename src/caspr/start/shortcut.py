@@ -71,5 +71,5 @@ def write_shortcut(folder: Path) -> Path:
         try:
             path.chmod(0o755)
         except OSError as error:
-            raise OutputError(f"{path}: cannot be made a program: {error.strerror}") from error
+            raise OutputError(f"{path}: cannot be made executable: {error.strerror}") from error
     return path

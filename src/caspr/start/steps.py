@@ -185,20 +185,24 @@ class CommandRun:
 
 
 def warnings_in(said: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the warnings among what commands said, each with the document it is about, or with nothing.
+    """Yield the warnings among what commands said, each once, with the document it is about, or with nothing.
 
     That a result is not proven is no news here: the page says so of all documents.
 
-    >>> list(warnings_in(["act1: 3 annotators", "  warning: an odd mention", "warning: no flags in SACR"]))
+    >>> said = ["act1: 3 annotators", "  warning: an odd mention", "warning: no flags in SACR"]
+    >>> list(warnings_in([*said, *said, "warning: an odd mention"]))
     [('act1', 'an odd mention'), ('', 'no flags in SACR')]
     """
-    document = ""
+    document, known = "", set[tuple[str, str]]()
     for line in said:
         if not line.startswith(" "):
             document = line.partition(": ")[0]
         kind, _, text = line.strip().partition(": ")
-        if kind == "warning" and not text.startswith("not proven optimal"):
-            yield document if line.startswith(" ") else "", text
+        where = document if line.startswith(" ") else ""
+        is_known = (where, text) in known or (not where and any(text == other for _, other in known))
+        if kind == "warning" and not is_known and not text.startswith("not proven optimal"):
+            known.add((where, text))
+            yield where, text
 
 
 def share(progress: dict[str, Any]) -> float | None:

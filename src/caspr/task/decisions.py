@@ -91,7 +91,7 @@ class Note:
     """The mention it is about; none for the whole document."""
     made: Authorship | None = None
     flag: str = ""
-    """What the mention is flagged as, such as `generic`; empty for a note that is no flag."""
+    """What the mention is flagged as, such as `generic`; empty for a note that is not a flag."""
 
 
 LONGEST_FLAG = 60
@@ -338,9 +338,12 @@ class Decisions:
     ) -> "Decisions":
         """Enforce chains, those of one id being one, tokens without any boundary, and statements."""
         by_id: dict[str, list[Span]] = {}
+        expected = "chains, and a list of tokens: Decisions.of([Chain.of('1', [(1, 3), (6, 6)])], empty=[5])"
+        for value in (chains, empty):
+            if not isinstance(value, Iterable):
+                raise ArgumentError(f"caspr.Decisions.of: found {value!r}, expected {expected}")
         for chain in chains:
             if not isinstance(chain, Chain):
-                expected = "chains: Decisions.of([Chain.of('1', [(1, 3), (6, 6)])])"
                 raise ArgumentError(f"caspr.Decisions.of: found {chain!r}, expected {expected}")
             by_id.setdefault(chain.id, []).extend(chain.mentions)
         enforced = [Chain.of(id, spans) for id, spans in by_id.items()]

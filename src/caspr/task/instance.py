@@ -43,7 +43,7 @@ class Singletons(StrEnum):
     AUTO = "auto"
     """One of the other two, by how the annotators worked: settings decide which before a task is made."""
     DROP = "drop"
-    """They are no mentions, as in the paper."""
+    """They are not mentions, as in the paper."""
     VOTE = "vote"
     """They are kept as chains of one where the coefficients favour it."""
 
@@ -210,10 +210,10 @@ class Instance:
         groups = () if self.forced_votes else self.decisions.groups
         decided = {span: number for number, group in enumerate(groups) for span in group.mentions}
         kinds = Counter((self.votes.signature(span), decided.get(span)) for span in mentions)
-        for one, other in combinations_with_replacement(kinds, 2):
-            if one[1] is None or one[1] != other[1]:
-                alike = kinds[one] - 1 if one == other else 2 * kinds[other]
-                yield meet(one[0], other[0]), kinds[one] * alike // 2
+        for first, second in combinations_with_replacement(kinds, 2):
+            if first[1] is None or first[1] != second[1]:
+                alike = kinds[first] - 1 if first == second else 2 * kinds[second]
+                yield meet(first[0], second[0]), kinds[first] * alike // 2
 
     @property
     def has_idle_pairs(self) -> bool:

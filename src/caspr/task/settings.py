@@ -49,7 +49,7 @@ from caspr.task.weights import (
     unweighted,
     weighted,
 )
-from caspr.text.arguments import refused
+from caspr.text.arguments import listed, refused
 from caspr.text.coverage import Coverage, CoverageTable, coverage_by_marks, read_coverage
 from caspr.text.document import Annotation, Span
 from caspr.text.findings import Finding, note, times
@@ -94,9 +94,11 @@ class Settings:
     """How long and how large the search may get, and how many optima to return."""
 
     def __post_init__(self) -> None:
-        """Refuse a time that is negative or endless."""
+        """Refuse a time that is negative or endless, and words that are none of a setting."""
         if not 0 <= self.prices < math.inf:
             raise InputError(f"prices: found {self.prices}, expected seconds from 0")
+        object.__setattr__(self, "nested", read_nesting(self.nested))
+        object.__setattr__(self, "singletons", read_singletons(self.singletons))
 
     def for_run(self, documents: Sequence[Sequence[Annotation]]) -> tuple["Settings", tuple[Finding, ...]]:
         """Decide what is decided once for all documents, and refuse weights of annotators who are in none."""
@@ -328,6 +330,7 @@ class SettingValues(TypedDict, total=False):
 
 
 _KINDS: dict[str, tuple[Any, str]] = {
+    "weight": (Iterable, "factors: {'anna': 1.5}"),
     "weights": (str | Path | WeightsTable, "the file that caspr weigh wrote; factors are weight={'anna': 2}"),
     "coverage": (str | Path | CoverageTable | Coverage, "the file of a table, or 'marks'"),
     "variants": (bool, "True or False"),
@@ -370,7 +373,8 @@ def change(settings: Settings, values: SettingValues) -> Settings:
         fields.setdefault("weights", None)
     limits = {field: chosen[name] for name, field in _LIMITS.items() if name in chosen}
     if "solver_option" in chosen:
-        limits["solver_options"] = tuple(chosen["solver_option"])
+        expected = "a list: ['--opt-strategy=bb']"
+        limits["solver_options"] = tuple(listed(chosen["solver_option"], "solver_option", expected))
     return replace(
         settings,
         objective=_changed_objective(settings.objective, chosen),
@@ -422,6 +426,8 @@ def read_rule_files(names: str | Path | RuleFile | Iterable[str | Path | RuleFil
     >>> [file.name for file in read_rule_files("same-type")]
     ['same-type.lp']
     """
+    if not isinstance(names, Iterable | Path | RuleFile):
+        raise refused("rules", names, "the name of a file, or a list of them")
     every = [names] if isinstance(names, str | Path | RuleFile) else list(names)
     if every == ["none"]:
         return ()

@@ -154,7 +154,7 @@ def read_factors(words: Iterable[str] | Mapping[str, float | str]) -> tuple[Fact
     >>> read_factors(["ben=0.5"])
     (Factor(annotator='ben', numerator=1, denominator=2),)
     """
-    pairs = words.items() if isinstance(words, Mapping) else map(_split, words)
+    pairs = words.items() if isinstance(words, Mapping) else map(_split, map(str, words))
     factors = {name: _read_factor(name, str(number)) for name, number in pairs}
     return tuple(factors[name] for name in sorted(factors))
 

@@ -9,7 +9,7 @@
    tokens and none is lost. A token without characters (an empty mention, a blank) stays between the same
    two characters, and the other annotators get it as well.
 3. `Document.origin` has the token of the file that each piece came from, for writing the file back.
-4. Empty nodes of files with trees are no characters, whatever they are called. Those that are the same by
+4. Empty nodes of files with trees are not characters, whatever they are called. Those that are the same by
    what they depend on (`text.trees`) are one token, at the place where the first annotator has it. A mention
    that is such a node alone goes with it. A mention with words stays where its words are, and keeps a node at
    its edge only if it is still there. What one file lacks is lent by another (`Document.lent`).
@@ -252,8 +252,8 @@ def _move(
         findings.append(note("words-cut", message, count=cut, where=annotation.annotator))
     if strays:
         message = (
-            f"{times(len(strays), 'empty node')} elsewhere than in another annotator's file, matched by what "
-            "they depend on"
+            f"{times(len(strays), 'empty node')} in other places than in another annotator's file, matched "
+            "by what they depend on"
         )
         findings.append(note("moved-zeros", message, count=len(strays), where=annotation.annotator))
     document = _recut(annotation.document, runs, grid, words, strays)

@@ -7,6 +7,7 @@ anything inside trips over it.
 
 import os
 from collections.abc import Iterable
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,23 @@ def path_of(value: Any, call: str) -> Path:
 
 
 def annotations_of(value: Any, call: str, expected: str = ANNOTATIONS) -> list[Annotation]:
-    """Return annotations as a list, or refuse what is no annotations."""
+    """Return annotations as a list, or refuse what is not annotations."""
     annotations = listed(value, call, expected)
     if not all(isinstance(annotation, Annotation) for annotation in annotations):
         raise refused(call, annotations, expected)
+    for annotation in annotations:
+        _refuse_outside(annotation, call)
     return annotations
+
+
+def _refuse_outside(annotation: Annotation, call: str) -> None:
+    """Refuse mentions that are not in the text; no file has any, so a program made them."""
+    last = len(annotation.document.tokens)
+    for chain in annotation.all_chains:
+        for span in chain.mentions:
+            if not (isinstance(span.start, Integral) and 1 <= span.start <= span.end <= last):
+                found = f"{call}: found mention {tuple(span)} of '{annotation.annotator}'"
+                raise ArgumentError(f"{found}, expected its first and its last token, from 1 to {last:,}")
 
 
 def files_of(value: Any, call: str) -> list[list[Annotation]]:

@@ -69,7 +69,7 @@ def refuse_document_twice(annotations: Iterable[Annotation], remedy: str) -> Non
             twins = (first, annotation)
             files = [f"{twin.document.source} (annotator '{twin.annotator}')" for twin in twins]
         raise InputError(
-            f"document '{document.title}' is there twice, in {files[0]} and {files[1]}: {remedy}"
+            f"document '{document.title}' was given twice, in {files[0]} and {files[1]}: {remedy}"
         )
 
 

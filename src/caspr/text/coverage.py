@@ -178,7 +178,7 @@ def outside_coverage(annotations: Iterable[Annotation], coverage: Coverage) -> I
             message = (
                 f"marked {times(len(outside), 'mention')} outside what --coverage says (first at "
                 f"{annotation.document.place(outside[0].start)}): they count, but what is not marked there "
-                "is no vote against it; if this annotator saw more, add it to the table"
+                "is not a vote against it; if this annotator saw more, add it to the table"
             )
             yield warning("marks-outside-coverage", message, count=len(outside), where=name)
 

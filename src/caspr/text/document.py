@@ -368,9 +368,10 @@ class Annotation:
         adjudicated: bool = False,
     ) -> "Annotation":
         """Make an annotation from chains of any size, setting those of one mention aside."""
-        if not isinstance(document, Document):
+        if not isinstance(document, Document) or isinstance(document.tokens, str):
+            found = "a text" if isinstance(document, Document) else type(document).__name__
             raise ArgumentError(
-                f"caspr.Annotation.of: found {type(document).__name__} as the document, expected "
+                f"caspr.Annotation.of: found {found} as the document, expected "
                 "caspr.Document('name', ('the', 'words'))"
             )
         ordered = sorted(chains, key=lambda chain: (chain.mentions, chain.id))

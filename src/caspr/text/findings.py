@@ -15,8 +15,8 @@ from caspr.errors import InputError
 _NAMED = 5
 """How many documents a merged finding names."""
 _SEVERAL = {
-    "missing-annotation": "documents are not in the files of all annotators; in each, only those count who "
-    "have it",
+    "missing-annotation": "documents are not in the files of all annotators; in each, only those who "
+    "have it count",
     "single-annotation": "documents are in the files of one annotator only; a document needs two "
     "annotations, so they were left out",
 }

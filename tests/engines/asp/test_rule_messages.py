@@ -36,7 +36,7 @@ HINTS = {
     "a(M,N) :- span(M,_,_), span(N,_,_), M =/= N.": "'differs' is written !=",
     "mention_cost(M,1.5) :- text(M,_).": "numbers are whole",
     'a(M) :- text(M,"a", span(M,1,_).': "is a closing parenthesis missing",
-    'a(M) :- text(M,"a")), span(M,1,_).': "is there a parenthesis too much",
+    'a(M) :- text(M,"a")), span(M,1,_).': "is there one parenthesis too many",
     'Kind(M) :- text(M,"a").': "words of your own begin with a small letter: kind",
     'a(M) :- text(M,"a") span(M,1,_).': "is a comma missing before span",
     'a(M) :- text(M,"a), span(M,1,_).': "is a double quote missing",
@@ -98,6 +98,49 @@ def test_no_text_ends_the_process() -> None:
             derive(PAPER, [RuleFile("ours.lp", text)])
         except CasprError as error:
             assert str(error).startswith(("ours.lp:", "your rule")), text
+
+
+PIECES = (
+    "a(1).",
+    ' b( -1 , "x é"). c(x).',
+    'a("\\"q"). a(0).\r',
+    "not(a).",
+    "c(007).",
+    "c(-0).",
+    "text(1,1).",
+    "forbid_mention(a).",
+    "caspr_b(1).",
+    "#const n=3.",
+    "c(n).",
+    "forbid(M1,M2) :- span(M1,_,_), text(M2,_),",
+    "%* so",
+    "b(2). *%",
+    "c(1..",
+    "2).",
+    "a(1;2).",
+    "a(f(1)).",
+    ":~ c(1). [1@1]",
+)
+
+
+def test_plain_facts_are_read_quickly_and_mean_the_same() -> None:
+    """A line with a comment is left to clingo's parser."""
+
+    def read(lines: list[str]) -> object:
+        try:
+            parsed = parse_rules([RuleFile("ours.lp", "\n".join(lines) + "\n")])
+        except InputError as error:
+            return re.sub(r":\d+-\d+", "", str(error))  # a comment changes where clingo sees the end
+        rules = [
+            (rule.text, rule.head, rule.arguments, rule.asks, rule.odd, rule.rule.line)
+            for rule in (*parsed.about_input, *parsed.about_solution)
+        ]
+        return rules, parsed.findings, parsed.asked
+
+    for seed in range(2000):
+        rng = random.Random(seed)
+        lines = rng.choices(PIECES, k=rng.randint(1, 6))
+        assert read(lines) == read([line.rstrip("\r") + " % so" for line in lines]), lines
 
 
 WARNINGS = {

@@ -92,7 +92,7 @@ def test_relations_on_tokens_join_mentions_of_one_token(tmp_path: Path) -> None:
 
 
 def test_relations_on_tokens_may_be_syntax(tmp_path: Path) -> None:
-    """Dependencies are written the same way: they are no chains unless the user says so."""
+    """Dependencies are written the same way: they are not chains unless the user says so."""
     path = put(tmp_path, "t.tsv", TOKENS.replace("custom.Coref", "custom.Dependency"))
     with pytest.raises(CasprError, match=r"t\.tsv:1: .*Token', expected relations on a span layer.*--layer"):
         read_one(path)

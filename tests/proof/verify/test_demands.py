@@ -343,7 +343,7 @@ def test_a_bundle_of_two_needs_no_partner(forgery: Forgery) -> None:
 
 
 def test_a_demand_is_a_node() -> None:
-    assert refused(LONE, proof(part([4], [1], demands=[-1], proof=leaf())), "a demand is no node")
+    assert refused(LONE, proof(part([4], [1], demands=[-1], proof=leaf())), "a demand is not a node")
     assert refused(LONE, proof(part([1], [4], demands=[7], proof=leaf())), "malformed")
 
 

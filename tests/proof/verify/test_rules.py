@@ -131,6 +131,84 @@ def test_of_several_rivals_the_best_one_has_its_place() -> None:
     assert refused("a rival is not there", CROWD, {"rivals": [[0, 1, 2, 3, 0]]})
 
 
+GUEST = {(0, 1): 9, (0, 2): 7, (1, 3): 1, (2, 3): 2, (0, 3): 1}
+"""2 keeps 1 away from 0, where 1 gains two more; 2 gains one more than 1 with 3."""
+
+
+def test_a_guest_takes_the_place_of_who_gains_less() -> None:
+    assert bound(GUEST, {"guests": [[0, 1]]}) == 9 + 2 + 2
+    assert refused("does not take the place", GUEST, {"guests": [[0, 2]]})
+    assert refused("does not take the place", {**GUEST, (0, 2): 8}, {"guests": [[0, 1]]})
+    assert bound({**GUEST, (0, 2): 8, (2, 3): 1}, {"guests": [[0, 1]]}) == 9 + 2 + 1
+    assert refused("does not put", {**GUEST, (1, 4): 9, (4, 0): 1}, {"guests": [[0, 1]]})
+    # A node that keeps nobody away makes a leaf.
+    assert bound({**GUEST, (1, 2): -1}, {"guests": [[0, 1]]}) == 9 + 6 + 2 + 2
+
+
+def test_who_makes_place_for_a_guest_goes_where_that_was_or_leaves_alone() -> None:
+    gains = {(0, 1): 11, (0, 2): 9, (1, 3): 5, (2, 3): 5, (0, 3): 1}
+    assert bound(gains, {"guests": [[0, 1]]}) == 11 + 6 + 5
+    # 4 cannot be with 2: it leaves, with all that it gains beside 1.
+    unwelcome = {**gains, (1, 4): 1, (0, 4): -1}
+    assert bound(unwelcome, {"guests": [[0, 1]]}) == 11 + 6 + 5
+    for pair, gain in (((1, 4), 2), ((3, 4), 1)):
+        assert refused("does not take the place", {**unwelcome, pair: gain}, {"guests": [[0, 1]]})
+    # Better alone than with 3, where 4 would have to leave.
+    apart = {(0, 1): 9, (0, 2): 7, (1, 3): 1, (0, 3): 1, (1, 4): 0, (0, 4): 5, (3, 4): 5}
+    assert bound(apart, {"guests": [[0, 1]]}) == 9 + 2 + 5 + 5
+    assert refused("does not take the place", {**apart, (0, 2): 8}, {"guests": [[0, 1]]})
+
+
+def test_fellows_of_a_guest_count_where_they_can_come() -> None:
+    """1 and 4 gain 6 each with 0, and 2 gains 8, which keeps both away."""
+    gains = {(0, 1): 6, (0, 4): 6, (0, 2): 8, (1, 4): 0}
+    assert bound(gains, {"guests": [[0, 1, 4]]}) == 6 + 6
+    assert refused("does not take the place", gains, {"guests": [[0, 1]]})
+    assert refused("does not take the place", {**gains, (0, 2): 12}, {"guests": [[0, 1, 4]]})
+    assert bound({**gains, (0, 2): 11}, {"guests": [[0, 1, 4]]}) == 6 + 6
+    assert refused("does not take the place", {**gains, (2, 4): -9}, {"guests": [[0, 1, 4]]})
+    crosswise = {pair: gain for pair, gain in gains.items() if pair != (1, 4)}
+    for broken in (crosswise, {**gains, (0, 3): 9, (1, 3): 0}):
+        assert refused("does not take the place", broken, {"guests": [[0, 1, 4]]})
+    for row in ([0, 0], [0, 1, 1], [0, 1, 0], [0, 1, 4, 4], [0, 9], [0, 1, 9]):
+        assert refused("a guest is not there", gains, {"guests": [row]})
+    assert refused("not there", gains, {"guests": [[9, 1]]})
+
+
+def test_nodes_that_keep_a_guest_away_must_forbid_each_other() -> None:
+    gains = {(0, 1): 9, (0, 2): 5, (0, 3): 5}
+    assert bound(gains, {"guests": [[0, 1]]}) == 9
+    assert refused("do not forbid each other", {**gains, (2, 3): -1}, {"guests": [[0, 1]]})
+
+
+COUPLES = {(0, 1): 9, (0, 2): 8, (0, 3): 9, (0, 4): 8, (1, 3): 2, (2, 4): 2, (1, 4): 1, (2, 3): 1}
+"""1 and 2 forbid each other, 3 and 4 as well, and all of them cling to 0."""
+
+
+def test_couples_are_decided_alike() -> None:
+    assert bound(COUPLES, {"couples": [[1, 3, 2, 4]]}) == 9 + 9 + 2 + 16 + 2
+    assert bound({**COUPLES, (0, 3): 10}, {"couples": [[1, 3, 2, 4]]}) == 19 + 2 + 16 + 2
+    for pair, gain in (((1, 3), 0), ((2, 4), 0), ((1, 4), 3), ((0, 3), 13), ((0, 4), 12)):
+        assert refused("not decided alike", {**COUPLES, pair: gain}, {"couples": [[1, 3, 2, 4]]})
+    assert refused("not decided alike", {**COUPLES, (0, 3): 11, (0, 4): 6}, {"couples": [[1, 3, 2, 4]]})
+    assert bound({**COUPLES, (0, 3): 11, (0, 4): 9}, {"couples": [[1, 3, 2, 4]]}) == 20 + 2 + 17 + 2
+    for more in ({(1, 5): 0, (0, 5): 1}, {(4, 5): 0, (0, 5): 1}):
+        assert refused("not decided alike", COUPLES | more, {"couples": [[1, 3, 2, 4]]})
+    assert bound(COUPLES | {(1, 5): 0, (3, 5): 0, (0, 5): 1}, {"couples": [[1, 3, 2, 4]]}) == 38 + 1
+
+
+def test_what_is_no_couple_is_refused() -> None:
+    crosswise = {pair: gain for pair, gain in COUPLES.items() if pair != (1, 4)}
+    assert refused("crosswise", crosswise, {"couples": [[1, 3, 2, 4]]})
+    for pair in ((1, 2), (3, 4)):
+        assert refused("does not forbid each other", {**COUPLES, pair: -1}, {"couples": [[1, 3, 2, 4]]})
+    for row in ([1, 1, 2, 4], [1, 3, 2, 2], [1, 3, 2, 9], [1, 9, 2, 4], [1, 3, 9, 4]):
+        assert refused("a couple is not there", COUPLES, {"couples": [row]})
+    for row in ([9, 3, 2, 4], [1, 3, 2], [1, 3, 2, 4, 0]):
+        with pytest.raises((EngineError, *MALFORMED)):
+            bound(COUPLES, {"couples": [row]})
+
+
 def test_rivals_move_once() -> None:
     twice = {(0, 1): 5, (0, 2): 5, (3, 4): 5, (3, 5): 5, (0, 3): 1}
     assert bound(twice, {"rivals": [[0, 1, 2], [3, 4, 5]]}) == 10
@@ -140,7 +218,13 @@ def test_rivals_move_once() -> None:
 
 def test_rules_are_not_about_nodes_with_demands() -> None:
     message, demands = "nodes with demands", {3: demand(3, 2)}
-    for statement in ({"together": [[0, 1, *LEAF]]}, {"apart": [[0, 2]]}, {"rivals": [[0, 1, 2]]}):
+    rules = (
+        {"together": [[0, 1, *LEAF]]},
+        {"apart": [[0, 2]]},
+        {"rivals": [[0, 1, 2]]},
+        {"guests": [[0, 1]]},
+    )
+    for statement in (*rules, {"couples": [[0, 1, 2, 3]]}):
         gains = {(0, 1): 9, (1, 2): 1, (2, 3): 1, (0, 2): -50}
         assert refused(message, gains, statement, demands=demands)
     apart = {(0, 1): 9, (2, 3): 1}
@@ -352,12 +436,14 @@ def _statement(random: Random, graph: ProofGraph, optimum: int) -> dict[str, Any
 
     weights = random.choice((TWIN, TWIN, LEAF, EDGE, (1, 0, 0, 0, 0), (2, 1, 0, 0, 0), (0, 1, 0, 2, 0)))
     kinds = ("together", "together", "together", "apart", "apart", "rivals", "forced", "goal", "goal", "end")
-    kind = random.choice((*kinds, "goal", "pair", "all"))
+    kind = random.choice((*kinds, "guests", "couples", "goal", "pair", "all"))
     near = random.choice((-2, -1, 0, 0, 0, 1))
     statement: dict[str, dict[str, Any]] = {
         "together": {"together": [[*some(2), *weights] for _ in range(random.randint(1, 2))]},
         "apart": {"apart": [some(2)]},
         "rivals": {"rivals": [some(random.choice((2, 3, 3, 4)))]},
+        "guests": {"guests": [some(random.choice((2, 2, 3)))]},
+        "couples": {"couples": [some(4)]},
         "forced": {"forced": [some(2)]},
         "goal": {"goal": optimum + near, "joins": random.random() < 0.7, **inequalities()},
         "end": inequalities(),

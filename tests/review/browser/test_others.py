@@ -70,7 +70,7 @@ def test_a_server_that_is_gone_is_announced(alone: Page, paper: Served) -> None:
     expect(banner).to_contain_text("does not answer")
     mention(alone, "5-5").click()
     press(alone, "x")
-    expect(banner).to_contain_text("This may not be saved: not a mention: “5”")
+    expect(banner).to_contain_text("This may not have been saved: not a mention: “5”")
     expect_in_text(alone, "5-5", there=True)
 
 

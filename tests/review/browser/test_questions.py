@@ -9,8 +9,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from bench.browser import served
-from tests.review.browser.actions import expect_in_text, mention, press, unroute
-from tests.review.browser.conftest import opened
+from tests.review.browser.actions import expect_in_text, last_change, mention, press, unroute
+from tests.review.browser.conftest import EXAMPLES, opened
 
 DELAY = 0.7
 """Seconds by which questions arrive late, longer than it takes to press two keys."""
@@ -66,7 +66,7 @@ def test_one_key_for_each_choice(page: Page) -> None:
 
 
 def last_label(page: Page) -> Locator:
-    """Find what the last step did, in words: entities that were offered and not chosen are no part of it."""
+    """Find what the last step did, in words: entities that were offered and not chosen are not part of it."""
     return page.locator("#last-change .last-change-label")
 
 
@@ -244,6 +244,31 @@ def test_undo_returns_to_the_question_that_was_undone(page: Page) -> None:
     expect(card(page)).not_to_have_attribute("data-question", first or "")
     page.keyboard.press("u")
     expect(card(page)).to_have_attribute("data-question", first or "")
+
+
+def test_after_an_answer_the_most_valuable_question_is_asked(chromium: Browser, tmp_path: Path) -> None:
+    """An answer makes others worth less, so the list of before the answer does not say which is next."""
+    files = sorted((EXAMPLES / "tales" / "storm").glob("*.conll"))
+    with served(tmp_path, *map(str, files)) as server, opened(chromium, server) as page:
+        for _ in range(3):
+            asked = card(page).get_attribute("data-question") or ""
+            page.keyboard.press(str(card(page).locator(".choice").count()))
+            expect(card(page)).not_to_have_attribute("data-question", asked)
+            read = page.request.get(re.sub(r"[#?].*", "", page.url) + "questions?order=valuable").json()
+            expect(card(page)).to_have_attribute("data-question", read["questions"][0]["id"])
+
+
+def test_the_last_step_names_what_is_no_longer_decided(page: Page) -> None:
+    mention(page, "6-6").click()
+    press(page, "p")
+    expect(last_change(page)).to_contain_text("Alone")
+    expect(last_change(page).locator(".replaced")).to_have_count(0)
+    press(page, "x")
+    expect(last_change(page)).to_contain_text("Not a mention")
+    expect(last_change(page).locator(".replaced")).to_have_text("No longer decided: alone “6”.")
+    press(page, "u")
+    expect(last_change(page)).to_contain_text("Undone")
+    expect(last_change(page).locator(".replaced")).to_have_count(0)
 
 
 def test_the_words_that_a_question_quotes_are_isolated(page: Page) -> None:

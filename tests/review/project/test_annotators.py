@@ -324,7 +324,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_written(
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "x" * 201])
 def test_no_name(name: str) -> None:
-    with pytest.raises(InputError, match="is no name for an annotator"):
+    with pytest.raises(InputError, match="is not a name for an annotator"):
         AnnotatorChanges(renamed={"ann": name})
 
 

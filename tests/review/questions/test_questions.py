@@ -441,7 +441,7 @@ def test_votes_for_a_question_are_those_of_its_card(scene: History) -> None:
 
 
 def test_a_mention_inside_one_of_the_entity_is_no_close_call(scene: History) -> None:
-    """Five of six annotators say that *The man* is no mention: the longer one is, of the same entity."""
+    """Five of six annotators say that *The man* is not a mention: the longer one is, of the same entity."""
     queue, snapshot = scene.queue, scene.snapshot
     question = queue.question("q354-355")
     assert question is not None

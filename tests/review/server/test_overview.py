@@ -154,7 +154,7 @@ def test_annotators_are_removed_renamed_and_corrected_and_that_is_undone(
     assert 'data-annotator="eve"' not in page
     ann.post("/d/1/do", {"op": {"do": "note", "text": "since"}, "version": 2})
     undone = changed(ann, do="undo", documents=said["documents"])
-    assert undone["lines"] == ["three: something was done since: use Undo on its page"]
+    assert undone["lines"] == ["three: something has been done since: use Undo on its page"]
     assert [len(one["annotators"]) for one in project.summaries()] == [3, 2, 3]
     hostile = "<b>&\u202eeve"
     assert changed(ann, do="rename", name="ann", to=hostile)["status"] == 422, "it turns the line around"
@@ -180,7 +180,7 @@ def test_corrected_files_ask_whose_they_are(ann: Browser, project: Project) -> N
         ({"do": "add", "name": "x", "files": {}}, "found no files"),
         ({"do": "add", "name": "x", "files": {"a.conll": "?"}}, "'a.conll' cannot be used as a file"),
         ({"do": "add", "name": "x", "files": {"a.conll": "eHl6"}}, "a.conll"),
-        ({"do": "add", "name": "", "files": {"a.conll": "eHl6"}}, "is no name"),
+        ({"do": "add", "name": "", "files": {"a.conll": "eHl6"}}, "is not a name"),
         ({"do": "undo", "documents": [7.5]}, "found no documents"),
     ],
 )

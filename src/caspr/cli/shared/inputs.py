@@ -43,7 +43,7 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
 
 
 def is_one_folder(paths: Sequence[Path]) -> bool:
-    """Return whether one folder was given, which holds the files of all annotators and is no project."""
+    """Return whether one folder was given, which holds the files of all annotators and is not a project."""
     return len(paths) == 1 and paths[0].is_dir() and not folder_format(paths[0])
 
 

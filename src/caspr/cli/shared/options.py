@@ -45,7 +45,7 @@ _RANGE = re.compile(r"  \[[\d.<>=]*x[\d.<>=]*\]$")
 """What click says after the help of a number; whoever leaves the range is told."""
 MANY = 100
 """How many optimal solutions `--all` lists at most without `--max-solutions`."""
-PRICES_OF_REPORTS = 1.0
+PRICES_OF_REPORTS = 1
 """Seconds per document spent on prices without `--prices` where a report is written."""
 
 
@@ -260,15 +260,17 @@ settings_options = options_of(
 search_options = options_of(
     click.option("--engine", type=choice(["auto", *ENGINES]), help="Which engine solves. Default: auto."),
     click.option("--time-limit", type=_SECONDS, metavar="S", help="Seconds per document."),
-    click.option("--memory-limit", type=click.IntRange(1), metavar="MB", help="Memory of the solver."),
+    click.option(
+        "--memory-limit", type=click.IntRange(1), metavar="MB", help="How much memory the solver may use."
+    ),
     click.option(
         "--prices",
         type=click.FloatRange(0, 1e6),
         metavar="S",
         help="Seconds per document for computing what another decision about each link would cost. "
-        "Default: 5 for a report, else 0.",
+        f"Default: {PRICES_OF_REPORTS} for a report, else 0.",
     ),
-    flag("--all", "all_solutions", help="List all optimal solutions, several as name.1, name.2, ..."),
+    flag("--all", "all_solutions", help="List all optimal solutions; several are called name.1, name.2, ..."),
     click.option(
         "--max-solutions",
         type=click.IntRange(1),
@@ -367,7 +369,7 @@ def changed(settings: Settings, values: dict[str, Any], *, reported: bool = Fals
     for name in ("weight", "rules", "solver_option"):
         named[name] = named[name] or None  # an option that may be repeated is empty if it was not given
     if named["prices"] is None:
-        named["prices"] = PRICES_OF_REPORTS if reported else 0.0
+        named["prices"] = float(PRICES_OF_REPORTS) if reported else 0.0
     if wants_all(values):
         named["max_solutions"] = named["max_solutions"] or MANY
     settings = change(settings, named)

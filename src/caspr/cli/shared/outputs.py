@@ -466,5 +466,5 @@ def print_lines(lines: Iterable[object]) -> None:
 
 
 def echo(line: object, *, err: bool = False) -> None:
-    """Print a line for people; names in it that were taken from files are no commands to their terminal."""
+    """Print a line for people; names in it that were taken from files are not commands to their terminal."""
     click.echo(harmless(str(line)), err=err)

@@ -35,10 +35,17 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
-from caspr.engines.asp.answer_set import answer_set
+from caspr.engines.asp.answer_set import CIRCLE, answer_set
 from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
 from caspr.engines.asp.rule_errors import unsafe
-from caspr.engines.asp.rule_files import EFFECTS, VOCABULARY, ParsedRule, ParsedRules, parse_rules
+from caspr.engines.asp.rule_files import (
+    EFFECTS,
+    VOCABULARY,
+    ParsedRule,
+    ParsedRules,
+    Signature,
+    parse_rules,
+)
 from caspr.errors import EngineError, InputError, LimitError
 from caspr.task.contradictions import minimal_subset
 from caspr.task.decisions import Rule
@@ -60,6 +67,7 @@ _ORDER = re.compile(r"\bmid\(|[<>]")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _LAZY = frozenset({Effect.FORBID, Effect.TOGETHER_COST})
 """What only makes solutions dearer."""
+_NOT = re.compile(r"\bnot |#")
 _COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("answer_set.py")))
 """What runs a program in a process of its own."""
 _LINE = re.compile(r"<\w+>:(\d+):\d+(?:-\d+)?(?::\d+)?:?")
@@ -128,10 +136,7 @@ def _never(rule: ParsedRule) -> str:
 
 def _lacking(instance: Instance, rule: ParsedRule, parsed: ParsedRules) -> str:
     """Say which facts a rule asks for, itself or by others, that a document does not have."""
-    asks, size = set(rule.asks), 0
-    while len(asks) != size:
-        size = len(asks)
-        asks |= {one for other in parsed.about_input if other.head in asks for one in other.asks}
+    asks = _all_asked(rule, parsed.about_input)
     names = sorted(name for name, arity in asks if (name, arity) in VOCABULARY)
     given: set[str] = set()
     unmet = dict.fromkeys(one for one in rule.quoted if one[0] != "annotator_name")
@@ -145,6 +150,15 @@ def _lacking(instance: Instance, rule: ParsedRule, parsed: ParsedRules) -> str:
         return f", since these files have no {' and no '.join(missing)}"
     called = ", ".join(f'"{annotation.annotator}"' for annotation in instance.annotations)
     return f" (the annotators are {called})" if "annotator_name" in names else ""
+
+
+def _all_asked(rule: ParsedRule, rules: Iterable[ParsedRule]) -> set[Signature]:
+    """Return the predicates that a rule asks about, itself or by what other rules derive."""
+    asks, size = set(rule.asks), 0
+    while len(asks) != size:
+        size = len(asks)
+        asks |= {one for other in rules if other.head in asks for one in other.asks}
+    return asks
 
 
 def refuse_forged(
@@ -342,9 +356,16 @@ def _located(rules: Sequence[ParsedRule], message: str) -> str:
     words = " ".join(_LINE.sub("", message).replace("[#inc_base];", "").split())
     words = re.sub(r"caspr_derived\(\d+,((?:[^()]|\([^()]*\))*)\)", r"\1", words)
     if not 0 <= number < len(rules):
-        return f"rules: {unsafe(message) or words}"
+        return f"rules: {unsafe(message) or words}{_circle(rules) if CIRCLE in words else ''}"
     rule = rules[number].rule
     return f"{rule.file}:{rule.line}: {unsafe(message, rules[number].text) or words}"
+
+
+def _circle(rules: Sequence[ParsedRule]) -> str:
+    """Name the rules that ask with `not`, or count, what depends on themselves."""
+    asking = [rule for rule in rules if _NOT.search(_STRING.sub('""', rule.body))]
+    circle = [str(rule.rule) for rule in asking if rule.head in _all_asked(rule, rules)]
+    return f": {'; '.join(circle)}" if circle else ""
 
 
 Fact = tuple[str, tuple[Any, ...]]
@@ -506,7 +527,7 @@ def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
 def _odd(atoms: str, rules: Sequence[ParsedRule], document: Document) -> InputError:
     """Say what is wrong with the first of some atoms."""
     own = atoms.split(f" {_DERIVED}", 1)[0].removeprefix(_DERIVED)
-    number, derived = own.removesuffix(")").split(",", 1)
+    number, derived = own.strip().removesuffix(")").split(",", 1)
     place = rules[int(number)].rule
     if derived.startswith("violated"):
         return InputError(f"{place}: this document breaks it")

@@ -39,7 +39,7 @@ def code_of(text: str) -> str:
     def blank(match: re.Match[str]) -> str:
         if match[0].startswith('"'):
             return '"' + "_" * (len(match[0].encode()) - 2) + '"'
-        return re.sub(r"[^\n]", lambda char: " " * len(char[0].encode()), match[0])
+        return re.sub(rb"[^\n]", b" ", match[0].encode()).decode()
 
     return _UNREAD.sub(blank, text)
 
@@ -138,7 +138,7 @@ def _mistakes(before: str, rest: str, found: str) -> Iterator[tuple[object, str]
     yield found == "(" and name, f"words of your own begin with a small letter: {name}"
     missing = statement.count("(") - statement.count(")")
     yield missing > 0 and found in (".", ":-", ""), "is a closing parenthesis missing?"
-    yield missing < 0 and found == ")", "is there a parenthesis too much, or one missing before it?"
+    yield missing < 0 and found == ")", "is there one parenthesis too many, or is one missing before it?"
 
 
 def unsafe(message: str, rule: str = "") -> str:

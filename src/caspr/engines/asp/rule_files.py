@@ -26,7 +26,7 @@ from clingo import Function, SymbolType, ast
 from clingo.ast import ASTType, Sign, Transformer
 
 from caspr.engines.asp.program import encodings
-from caspr.engines.asp.rule_errors import IF, explained, refuse_foreign, refuse_large
+from caspr.engines.asp.rule_errors import IF, code_of, explained, refuse_foreign, refuse_large
 from caspr.errors import InputError
 from caspr.task.decisions import Rule
 from caspr.task.own_rules import Effect, RuleFile
@@ -70,6 +70,11 @@ SOLUTION: dict[Signature, str] = {
 """What rules may ask about a solution."""
 EFFECTS: dict[Signature, Effect] = {(effect.value, effect.arity): effect for effect in Effect}
 _UNSAFE = ("#script", "#include")
+_ARGUMENT = r'[ \t]*(?:-?(?:0|[1-9]\d*)|[a-z]\w*|"(?:[^"\\\n]|\\[\\n"])*")[ \t]*'
+_FACT = re.compile(rf"(?!not\b)([a-z]\w*)\(({_ARGUMENT}(?:,{_ARGUMENT})*)\)[ \t]*\.")
+_FACTS = re.compile(rf"(?:[ \t]*{_FACT.pattern})+[ \t\r]*")
+"""Facts such as `name("anna"). name("ben").`, alone in their line."""
+_ARGUMENTS = re.compile(_ARGUMENT)
 _WORD = re.compile(r"I|[A-Z][a-z]\w*")
 """Variables that look like a word of a text."""
 _NAME = re.compile(r"'*[a-z][\w']*")
@@ -129,7 +134,7 @@ def parse_rules(files: Iterable[RuleFile]) -> ParsedRules:
 @lru_cache(maxsize=8)
 def _parsed(files: tuple[RuleFile, ...]) -> ParsedRules:
     """Read files of rules, once for all documents of a corpus and all chains that are asked about."""
-    rules = [rule for file in files for rule in _parse(file)]
+    rules = [rule for file in files for rule in sorted(_parse(file), key=lambda one: one.rule.line)]
     late = _about_solution(rules)
     for rule in rules:
         _refuse_misplaced(rule, rule in late)
@@ -153,10 +158,12 @@ def _parse(file: RuleFile) -> Iterator[ParsedRule]:
                 )
     refuse_foreign(file)
     refuse_large(file)
+    facts, text = _without_facts(file, lines)
+    yield from facts
     statements: list[Any] = []
     messages: list[str] = []
     try:
-        ast.parse_string(file.text, statements.append, logger=lambda _, text: messages.append(text))
+        ast.parse_string(text, statements.append, logger=lambda _, text: messages.append(text))
     except RuntimeError as error:
         raise InputError(explained(file, messages[0] if messages else str(error))) from None
     for statement in statements:
@@ -167,6 +174,35 @@ def _parse(file: RuleFile) -> Iterator[ParsedRule]:
             raise InputError(f"{where}: found terms nested too deeply, expected a simpler rule") from None
         if parsed is not None:
             yield parsed
+
+
+def _without_facts(file: RuleFile, lines: Sequence[str]) -> tuple[list[ParsedRule], str]:
+    """Read lines of plain facts, and return all others: clingo's syntax trees are slow for long lists."""
+    facts: list[ParsedRule] = []
+    others, before = list(lines), "."
+    for number, code in enumerate(code_of(file.text).split("\n")):
+        line = lines[number]
+        plain = before == "." and "%" not in line and _FACTS.fullmatch(code)
+        found = [_fact(file, number + 1, *words) for words in _FACT.findall(line)] if plain else []
+        if found and not any(_is_meant(signature) for fact in found for signature in fact.derives):
+            others[number] = ""
+            facts += found
+        before = code.rstrip()[-2:].replace("..", "")[-1:] if code.strip() else before
+    return facts, "\n".join(others)
+
+
+def _fact(file: RuleFile, line: int, name: str, words: str) -> ParsedRule:
+    arguments = tuple(word.strip() for word in _ARGUMENTS.findall(words))
+    text, signature = f"{name}({','.join(arguments)}).", (name, len(arguments))
+    rule = Rule(file.name, line, text)
+    return ParsedRule(rule, text, signature, arguments, derives=frozenset({signature}))
+
+
+def _is_meant(signature: Signature) -> bool:
+    """Return whether a predicate means something to CaspR, so that facts may be refused."""
+    name = signature[0]
+    known = signature in VOCABULARY or signature in SOLUTION
+    return known or name in list(Effect) or name.startswith(_OURS)
 
 
 def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRule | None:

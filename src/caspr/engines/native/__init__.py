@@ -1,6 +1,6 @@
 """The native exact engine: weighted clique partitioning with forbidden pairs, solved to a proof.
 
-The way of an instance, module by module:
+The path of an instance through the modules:
 
     translate             mentions become nodes, twins one node, in independent parts (`links`: who linked)
     estimate              a first value and bound of dense documents, before any link is listed
@@ -12,7 +12,7 @@ The way of an instance, module by module:
                           components of a part)
 
 `state` holds what is known during a solve, and the memory of solved parts. Around it: `incremental` keeps
-that memory from decision to decision and prices the opposite of what a result says, `prove` puts together the
+that memory from decision to decision and prices the opposite of what a result says, `proof_writer` writes the
 proof that `caspr.proof.verify` checks without a solver.
 """
 

@@ -41,7 +41,7 @@ class Structure:
     id: str
     type: str
     values: dict[str, str]
-    """Its features that are no lists."""
+    """Its features that are not lists."""
     line: int | None = None
     """Where it stands, where the file has lines."""
 

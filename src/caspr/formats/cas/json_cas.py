@@ -28,7 +28,7 @@ def read_json(data: bytes) -> Cas:
     whole = load_object(data, "a JSON CAS")
     items, declared = whole.get(_STRUCTURES), whole.get("%TYPES", {})
     if not isinstance(declared, dict):
-        raise FormatError(None, "%TYPES that is no object", "a JSON CAS")
+        raise FormatError(None, "%TYPES that is not an object", "a JSON CAS")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise FormatError(None, f"no list {_STRUCTURES}", "a JSON CAS")
     sofa = _sofa(items)
@@ -45,7 +45,7 @@ def read_json(data: bytes) -> Cas:
     types = {*declared, *(structure.type for structure in structures.values())}
     text = sofa.get("sofaString", "")
     if not isinstance(text, str):
-        raise FormatError(None, "a sofaString that is no text", "the text")
+        raise FormatError(None, "a sofaString that is not text", "the text")
     largest = max(item["%ID"] for item in items if isinstance(item.get("%ID"), int))
     gold = any(
         structure.type == META and structure.values.get("documentId") == _GOLD

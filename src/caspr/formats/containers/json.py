@@ -14,7 +14,7 @@ _KINDS = {list: "a list", str: "a text", bool: "a truth value", int: "a number",
 def has_fields(head: str, *names: str, begin: str = "{") -> bool:
     """Return whether a file begins like a JSON object that has fields of these names, at any depth.
 
-    The same words in a text are no names. `begin` lists the signs with which the file may begin.
+    The same words in a text are not names. `begin` lists the signs with which the file may begin.
 
     >>> has_fields('{"a": ["b"]}', "a"), has_fields('{"a": ["b"]}', "b"), has_fields('[{"a": 1}]', "a")
     (True, False, False)

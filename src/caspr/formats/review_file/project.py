@@ -97,7 +97,8 @@ def read_review(path: str | Path) -> list[Review]:
     source = path_of(path, "caspr.read_review")
     if source.is_dir() and not is_project(source):
         raise InputError(
-            f"{source}: this folder is no project of review files: caspr.read_folder reads annotators' files"
+            f"{source}: this folder is not a project of review files: caspr.read_folder reads "
+            "annotators' files"
         )
     files = [file for _, file in review_paths(source)] if source.is_dir() else [source]
     return [replace(review, gold=_shown_gold(review)) for file in files for review in read(file)]

@@ -12,7 +12,7 @@
 3. Offsets count UTF-16 units of the whole text, which is put together from the `#Text` lines; what lies
    between sentences is not in the file and becomes blanks.
 4. In a cell, `|` separates what is stacked, `[3]` after a label names the annotation it belongs to, `*`
-   is no label and `_` nothing at all. Signs with a meaning are escaped by a backslash.
+   is not a label and `_` nothing at all. Signs with a meaning are escaped by a backslash.
 5. Written back with some columns changed, an annotation is repeated on the row of every token it covers
    whole; a token of which it covers a part gets a row `1-1.1` for that part. Such rows are removed when they
    become empty.

@@ -34,7 +34,7 @@ every pair at g, and to leave out some rules, can only make the bound weaker, ne
    everything it can be linked to. The part gains at most what the best case does. A case is proven like the
    whole, with more assumed, on the mentions of the part. A mention that must not stay alone is a piece, too.
 
-8. *Costs of rules* (`task.own_rules`) are part of g for pairs that have some: their mentions are no twins,
+8. *Costs of rules* (`task.own_rules`) are part of g for pairs that have some: their mentions are not twins,
    and a pair that gains lies within a part. A mention that rules charge c for being in a chain adds -c to its
    part, and its *marker*, a node that gains c with it and must be with nothing else, says that it is alone.
    One that they charge d for being alone adds d, and may be demanded, with its marker as a partner at the

@@ -86,7 +86,7 @@ class ProofDemand:
         rank = {partner: number for number, partner in enumerate(self.partners) if partner != self.home}
         if self.home in leaves:
             times = 2 if len(leaves) == 2 else 1
-            # A centre that is no partner comes before nobody.
+            # A centre that is not a partner comes before nobody.
             begin = rank.get(centre, len(self.partners))
             return [(rank[leaf], times) for leaf in leaves if rank.get(leaf, -1) > begin]
         if not all(leaf in rank for leaf in leaves):

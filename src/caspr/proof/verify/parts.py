@@ -311,7 +311,7 @@ def _read_demands(
     """Read which nodes must not stay alone; return also the mentions that no other part may hold."""
     assumed, scope = within
     homes = {number: nodes[number][0] for number in map(read_integer, listed)}
-    require(all(number >= 0 for number in homes), "a demand is no node")
+    require(all(number >= 0 for number in homes), "a demand is not a node")
     for mention in homes.values():
         lone = assumed.bundles.get(mention) == frozenset({mention})
         paying = mention in markers and facts.instance.chain_gains[mention] > 0

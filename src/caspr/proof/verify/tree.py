@@ -28,6 +28,21 @@ u. If it is an r, the two can swap places, which changes the value by at least w
 |w_vk - w_rk| over k other than u. If that is not negative for any r, *some* optimum has v beside u. A swap
 moves v and an r only, so several of these hold at once if none moves what another moves or moves to.
 
+**guests** u, v, x, ...: the nodes that v forbids and u allows, its *blockers*, forbid each other, so at most
+one of them, r, is in A + u. Moving v to u must gain, no blocker counted. If r is there, it changes the value
+by at least w_uv - w_ur - sum over k of max(0, in A: w_rk - w_vk, in B: w_vk - w_rk) that v and r swap places,
+where best(k, v) stands for the last difference if r forbids k, which leaves then; or, if r leaves alone, by
+the same with w_vk in its place. Here k is in A only if u and r allow it (then v does), and in B only if v
+does. Then any x that forbids r may move to u, which it was apart from: that adds at least what moving it
+gains, r not counted. If for every r one of these sums is positive, *every* optimum has u and v together.
+
+**couples** u, s, v, t: u and v forbid each other, s and t forbid each other, and apart from that u forbids
+what s does, v what t does. For u, v in A, B and s, t in C, D, moving u, v to C, D and moving s, t to A, B
+change the value, if A and C or B and D differ, by at least twice the least of w_us, w_vt and w_us + w_vt -
+max(0, w_ut) - max(0, w_vs), minus the sum of max(|d|, |e|, |d - e|) over k with d = w_uk - w_sk and e = w_vk
+- w_tk: each k counts once on either side of each difference. If that is positive, *every* optimum has u with
+s and v with t.
+
 **forced**: a home whose demand has only one partner left is with it in every clustering that meets it.
 
 **goal** g, with inequalities: these give a bound, and for each pair a reduced gain r (below). A clustering
@@ -95,6 +110,8 @@ from caspr.proof.verify.graph import Link, NodePair, ProofGraph, ordered, summed
 
 FINEST = 60
 """The finest unit of multipliers is 2^-60: `--certificate` writes at most 20."""
+MOVE = (0, 1, 0, 0, 0)
+"""The weights by which v moves to u, and nothing else changes."""
 MOST_TRIED = 8
 """How many nodes a graph may have for all its clusterings to be tried."""
 
@@ -469,6 +486,38 @@ class _Moves:
             loss = max(loss, (b + p + y) * of_v + a * (self.best(k, v) if of_u is None else -of_u))
         return max(loss, 0)
 
+    def takes_place(self, u: int, v: int, r: int, fellows: Sequence[int]) -> int:
+        """Return what it gains at least that v, then its fellows, go to u, where r is that they forbid."""
+        graph = self.graph
+        swapped = alone = 0
+        for k in self.component(u) - {u, v, r}:
+            beside, own, theirs = (graph.gain(node, k) for node in (u, v, r))
+            stays = 0 if beside is None or theirs is None else theirs - (own or 0)
+            if own is None:
+                leaves = goes = 0
+            else:
+                leaves, goes = own, self.best(k, v) if theirs is None else own - theirs
+            alone += max(0, stays, leaves)
+            swapped += max(0, stays, goes)
+        allowed = "a guest takes a place that nobody has"
+        ahead = required(graph.gain(u, v), allowed) - required(graph.gain(u, r), allowed)
+        more = sum(self.spare(u, x, MOVE, [r]) for x in fellows if graph.gain(x, r) is None)
+        return ahead + more - min(alone, swapped)
+
+    def aligned(self, u: int, s: int, v: int, t: int) -> bool:
+        """Return whether every optimum has u with s and v with t, where u, v and s, t forbid each other."""
+        graph, lost = self.graph, 0
+        for k in self.component(u) - {u, s, v, t}:
+            gains = [graph.gain(node, k) for node in (u, s, v, t)]
+            if (gains[0] is None) != (gains[1] is None) or (gains[2] is None) != (gains[3] is None):
+                return False
+            one, same, other, alike = (gain or 0 for gain in gains)
+            d, e = one - same, other - alike
+            lost += max(abs(d), abs(e), abs(d - e))
+        between = [graph.gain(*pair) for pair in ((u, s), (v, t), (u, t), (v, s))]
+        us, vt, ut, vs = (required(gain, "couples forbid each other crosswise") for gain in between)
+        return 2 * min(us, vt, us + vt - max(0, ut) - max(0, vs)) > lost
+
     def may_swap(self, u: int, v: int, rival: int) -> bool:
         """Return whether v may take the place of its rival beside u without loss."""
         graph = self.graph
@@ -510,11 +559,38 @@ def _put_rivals(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
         require(moved.isdisjoint({u, v, *rivals}) and hosts.isdisjoint({v, *rivals}), "rivals move twice")
         require(moves.component(u) - {u, v} >= {*rivals}, "a rival is not there")
         require(all(graph.gain(v, rival) is None for rival in rivals), "rivals do not forbid each other")
-        require(moves.spare(u, v, (0, 1, 0, 0, 0), rivals) > 0, "a rule does not put two nodes together")
+        require(moves.spare(u, v, MOVE, rivals) > 0, "a rule does not put two nodes together")
         require(all(moves.may_swap(u, v, rival) for rival in rivals), "rivals may not swap")
         moved |= {v, *rivals}
         hosts.add(u)
     return _joined(graph, rows)
+
+
+def _put_guests(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
+    """Join pairs that every optimum has together, although one of them forbids what the other allows."""
+    moves = _Moves(graph)
+    for u, v, *fellows in rows:
+        inside = moves.component(u)
+        require({v, *fellows} < inside and len({u, v, *fellows}) == len(fellows) + 2, "a guest is not there")
+        blockers = [
+            k for k in sorted(inside - {u, v}) if graph.gain(v, k) is None and graph.gain(u, k) is not None
+        ]
+        apart = all(graph.gain(*pair) is None for pair in combinations(blockers, 2))
+        require(apart, "nodes that keep a guest away do not forbid each other")
+        require(moves.spare(u, v, MOVE, blockers) > 0, "a rule does not put two nodes together")
+        taken = all(moves.takes_place(u, v, r, fellows) > 0 for r in blockers)
+        require(taken, "a guest does not take the place of another")
+    return _joined(graph, rows)
+
+
+def _put_couples(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
+    """Join the nodes of couples that every optimum decides alike."""
+    moves = _Moves(graph)
+    for u, s, v, t in rows:
+        require(len({u, s, v, t}) == 4 and {s, v, t} < moves.component(u), "a couple is not there")
+        require(graph.gain(u, v) is None is graph.gain(s, t), "a couple does not forbid each other")
+        require(moves.aligned(u, s, v, t), "couples are not decided alike")
+    return _joined(graph, [pair for row in rows for pair in (row[:2], row[2:])])
 
 
 def _joined(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
@@ -554,6 +630,8 @@ STEPS = {
     "apart": _put_apart,
     "together": _put_together,
     "cores": _put_cores,
+    "guests": _put_guests,
+    "couples": _put_couples,
     "rivals": _put_rivals,
     "forced": _put_forced,
 }

@@ -207,8 +207,8 @@ def _decided(results: Sequence[Result], acts: int) -> Iterator[str]:
     if decided:
         decisions_of = [result.instance.decisions for result in results]
         made = acts or sum(len(decisions.in_words()) + len(decisions.names) for decisions in decisions_of)
-        where = f"{decided:,} of {times(len(results), 'document')}"
-        yield f"An adjudicator gave {times(made, 'answer')} in {where}; all else was merged automatically."
+        where = f" in {decided:,} of {times(len(results), 'document')}" if len(results) > 1 else ""
+        yield f"An adjudicator gave {times(made, 'answer')}{where}; all else was merged automatically."
 
 
 def _proven(results: Sequence[Result]) -> str:

@@ -50,7 +50,7 @@ def free(context: OperationContext, operation: Operation) -> Change:
         raise OperationError("There is no such decision.")
     gone = [known[id] for id in dict.fromkeys(ids) if id in known]
     if not gone:
-        raise DecidedError("There is no such decision any more: it was taken back already.")
+        raise DecidedError("This decision no longer exists: it has been taken back.")
     kept = tuple(entry for entry in context.snapshot.entries if entry not in gone)
     label = f"taken back: {'; '.join(context.words(entry.statement) for entry in gone)}"
     named = frozenset(span for entry in gone for span in entry.statement.mentions)
@@ -68,7 +68,7 @@ def rate(context: OperationContext, operation: Operation) -> Change:
         for entry in context.snapshot.entries
     )
     if entries == context.snapshot.entries:
-        raise DecidedError("This is said of the decision already.")
+        raise DecidedError("The decision already says this.")
     said = "; ".join(context.words(entry.statement) for entry in entries if entry.id in ids)
     return Change(entries, context.snapshot.notes, f"judged: {said}", done=context.snapshot.done)
 
@@ -130,7 +130,7 @@ def unnote(context: OperationContext, operation: Operation) -> Change:
 def done(context: OperationContext, operation: Operation) -> Change:  # noqa: ARG001
     """Say that nothing is left to decide."""
     if context.snapshot.done is not None:
-        raise OperationError("This document is done already.")
+        raise OperationError("This document is already done.")
     return Change(context.snapshot.entries, context.snapshot.notes, "the document is done", done=context.made)
 
 

@@ -41,12 +41,12 @@ def split(context: OperationContext, operation: Operation) -> Change:
         raise OperationError("These mentions are in no entity, or in several. Choose some of one entity.")
     rest = [span for span in chain.mentions if span not in mentions]
     if not rest:
-        raise DecidedError("This is a whole entity already. Choose a part of it to split off.")
+        raise DecidedError("This is already a whole entity. Choose a part of it to split off.")
     context = _without(context, mentions, chain.id)
     kept = Statement.of(StatementKind.ENFORCED, rest, chain.id)
     label = f"{len(mentions)} of chain {context.titles[chain.id]} split off"
     if len(mentions) == 1 and context.solver.settings.singletons is Singletons.DROP:
-        # One mention is no chain: it leaves this one, for another chain or for none.
+        # One mention is not a chain: it leaves this one, for another chain or for none.
         return context.add(
             kept, Statement.of(StatementKind.APART, [mentions[0], rest[0]]), label=label, named=mentions
         )
@@ -145,7 +145,7 @@ def name(context: OperationContext, operation: Operation) -> Change:
         type=own.get("type", before.type),
     )
     if (new.name, new.type) == (before.name, before.type):
-        raise DecidedError("The entity is called so already.")
+        raise DecidedError("The entity already has this name.")
     entries = [entry for entry in context.snapshot.entries if entry is not old]
     if new.name is not None or new.type is not None:
         entries.append(context.decided(new))

@@ -11,7 +11,7 @@ an operation itself, shown as a button. It does all that is needed in one step:
 
     “Gasthofe” lies inside “Saal im Gasthofe”, which is in the same entity.
         [Keep both]                both are mentions, and not of one entity
-        [Replace “Gasthofe”]       it is no mention, and then what was asked for
+        [Replace “Gasthofe”]       it is not a mention, and then what was asked for
         [Allow here]               these two may share an entity, and then what was asked for
     Nobody linked “gewisse Leute” with anything that is left.
         [Keep it alone]            a mention without a partner
@@ -165,12 +165,12 @@ class OperationContext:
         present = {entry.statement: entry.id for entry in self.snapshot.entries}
         new = [statement for statement in statements if statement not in present]
         if not new:
-            raise DecidedError("This is decided already.", [present[statement] for statement in statements])
+            raise DecidedError("This is already decided.", [present[statement] for statement in statements])
         kept, about = self.snapshot.entries, frozenset(named)
         for statement in new:
             touched = about.intersection(statement.mentions) or statement.mentions
             kept = tuple(without_replaced(kept, statement, touched))
-        # What holds an entity is no part of what somebody said, so it is not named.
+        # What holds an entity is not part of what somebody said, so it is not named.
         said = [statement for statement in new if statement.kind is not StatementKind.ENTITY] or new
         mentions = about.union(span for statement in said for span in statement.mentions)
         words = label or "; ".join(map(self.words, said))

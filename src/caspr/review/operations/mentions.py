@@ -6,9 +6,9 @@
     after      Saal im [Gasthofe]    in chain 3, decided to be apart from "er"
 
 1. Every decision, name and note about the old span is about the new one. What cannot be said any more,
-   because two mentions became one, is left out; what had said that the new span is no mention is taken back.
+   because two mentions became one, is left out; what ruled the new span out is taken back.
 2. The new span is in the chain that the old one was in. One that was in no chain is a mention.
-3. The old span is no mention, if an annotator marked it, so it never stands in the way of the new one. Where
+3. The old span is ruled out, if an annotator marked it, so it never stands in the way of the new one. Where
    boundaries have variants, the two are one mention, so the votes for the old span count for the new one.
 
 `place`, `alone` and `prefer` answer questions: of which entity a mention is, or none, and which boundary is
@@ -113,9 +113,11 @@ def move(context: OperationContext, operation: Operation) -> Change:
     old = context.mention(operation.get("mention"))
     new = context.span(operation.get("start"), operation.get("end"))
     if old == new:
-        raise OperationError("The mention begins and ends there already.")
+        raise OperationError("The mention already begins and ends there.")
     if old not in context.snapshot.chain_of and old not in context.solver.candidates:
-        raise OperationError(f"{context.solver.quote(old)} is no mention, so its boundary cannot be moved.")
+        raise OperationError(
+            f"{context.solver.quote(old)} is not a mention, so its boundary cannot be moved."
+        )
     moved = list(_moved(context.snapshot.entries, old, new))
     notes = _moved_notes(context, old, new)
     home = context.snapshot.chain_of.get(old)

@@ -75,11 +75,11 @@ class AnnotatorChanges:
     """The new names, by the old ones."""
 
     def __post_init__(self) -> None:
-        """Refuse new names that are no names."""
+        """Refuse new names that are not names."""
         for name in self.renamed.values():
             if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
                 needed = f"give up to {LONGEST_NAME} printable characters"
-                raise InputError(f"{name[:40]!r} is no name for an annotator: {needed}")
+                raise InputError(f"{name[:40]!r} is not a name for an annotator: {needed}")
 
     def called(self, name: str) -> str:
         """Return what an annotator is called afterwards."""
@@ -219,7 +219,7 @@ def asked_changes(values: Mapping[str, Any]) -> AnnotatorChanges:
     files = values.get("files")
     if verb != "add" or not isinstance(files, dict) or not 0 < len(files) <= MOST_FILES:
         raise OperationError("found no files, expected those of an annotator")
-    AnnotatorChanges(renamed={"": name})  # refuses what is no name
+    AnnotatorChanges(renamed={"": name})  # refuses what is not a name
     groups = _uploaded(files)
     if len(groups) > 1:
         raise InputError("there are several annotators in these files: choose the files of one")

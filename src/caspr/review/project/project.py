@@ -134,7 +134,7 @@ def _with_head(row: ProjectRow, head: list[str]) -> ProjectRow:
 
 
 def _flags(line: str) -> list[Note]:
-    """Return the flag in a line; what is no flag is left to whoever reads the whole file."""
+    """Return the flag in a line; what is not a flag is left to whoever reads the whole file."""
     with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
         said = json.loads(line.partition(":")[2])
         if is_flag(said.get("flag")):

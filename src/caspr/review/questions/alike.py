@@ -3,7 +3,7 @@
     boundary    “Sir” was chosen, not “Sir !”: always without “!” at the end
     annotator   “Sir” was chosen, not Ann's “the Sir”: never the word that Ann adds at the beginning
     entity      this “Sir” is Sir William: so are the other “Sir” that somebody put into this entity
-    absent      this “es” is no mention: nor are the other “es” that somebody did not mark
+    absent      this “es” is not a mention: nor are the other “es” that somebody did not mark
 
 Offered are answers that the cards of these questions have, too, and to open questions only, so that nothing
 that was decided is decided again. Boundaries are compared at one end: of two that differ at both, and of
@@ -48,7 +48,7 @@ class Alike:
 
     trait: Trait
     answers: tuple[tuple[Question, Choice | None], ...]
-    """Each with the choice that answers it; `None` says that it is no mention."""
+    """Each with the choice that answers it; `None` says that it is not a mention."""
 
 
 def find_alike(placing: Placing, moves: Moves, answered: Question, others: Iterable[Question]) -> list[Alike]:

@@ -115,7 +115,7 @@ class Moves:
         return known
 
     def entering(self, span: Span, chain: Chain) -> int:
-        """Return what it costs that a mention joins a chain of which it is no member.
+        """Return what it costs that a mention joins a chain of which it is not a member.
 
         One of their links must be used, and members that the rule on nesting keeps apart from it must leave.
         """

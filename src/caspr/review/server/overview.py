@@ -196,7 +196,7 @@ class Overview:
                     session.do(inner, {"do": "undo"}, history.version, who)
                 else:
                     title = session.documents[inner].title
-                    lines.append(f"{title}: something was done since: use Undo on its page")
+                    lines.append(f"{title}: something has been done since: use Undo on its page")
         return {"lines": lines, "documents": documents}
 
     def _documents(self) -> Iterator[ReviewDocument]:

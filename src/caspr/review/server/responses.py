@@ -34,12 +34,21 @@ def embedded(state: dict[str, Any]) -> str:
 
 FORMAT_NAMES = {
     "conll": "CoNLL",
+    "conllua": "CoNLL-UA",
     "corefud": "CorefUD",
     "jsonlines": "JSON lines",
+    "wlcoref": "wl-coref",
+    "preco": "PreCo",
     "gate": "GATE",
     "mmax": "MMAX2",
     "webanno": "WebAnno TSV",
+    "corefannotator": "CorefAnnotator",
     "cas": "UIMA CAS",
+    "rucoco": "RuCoCo",
+    "labelstudio": "Label Studio",
+    "sacr": "SACR",
+    "asp": "ASP facts",
+    "soft": "CaspR, with confidence",
 }
 """What formats are called on the page, where that is not their name."""
 

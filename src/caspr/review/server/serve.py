@@ -50,7 +50,7 @@ class Interface:
         if parts.scheme == "https" and parts.netloc and parts.path in ("", "/") and not parts.query:
             return cls(LOOPBACK, f"https://{parts.netloc.lower()}")
         needed = "an address of this machine, or that of a proxy, such as https://review.example.org"
-        raise InputError(f"--host: {host!r} is no address: give {needed}")
+        raise InputError(f"--host: {host!r} is not an address: give {needed}")
 
     def reached_at(self, port: int) -> str:
         """Return what browsers call a port of it, from other machines where they reach it."""
@@ -150,6 +150,6 @@ def bound(port: int, interface: str = LOOPBACK, *, instead: bool = True) -> sock
             continue
         return listening
     if not instead:
-        raise InputError(f"port {port} is busy: is this page running already? The proxy needs this port")
+        raise InputError(f"port {port} is busy: is this page already running? The proxy needs this port")
     where = "this machine" if interface == LOOPBACK else f"{interface}, if that is an address of this machine"
     raise InputError(f"there is no free port on {where}")

@@ -23,12 +23,11 @@ import { Api, Refusal, hideNames, namesAreHidden, withoutNames } from "./state/a
 import { Selection } from "./state/selection.js";
 import { Store } from "./state/store.js";
 import { nearest, spanOf } from "./state/tokens.js";
-import { Sentence } from "./text/sentence.js";
 import { Minimap } from "./text/minimap.js";
 import { listenToPrint } from "./text/print.js";
 import { TextSearch } from "./text/search.js";
 import { TextView } from "./text/text_view.js";
-import { Versions } from "./text/versions.js";
+import { Sentence, Versions } from "./text/versions.js";
 import { askText } from "./ui/dialogs.js";
 import { around, byId, find } from "./ui/dom.js";
 import { describeOperation, lineLabel, lookup } from "./ui/labels.js";
@@ -106,6 +105,7 @@ export class App {
       this.lastChange.begin(this.#labelOf(op, words, before), update, before, {
         isUndo,
         about: placedBy(op),
+        replaced: isUndo || op.do === "free" ? [] : replaced(before, this.store.state),
       });
       this.lastChange.searching = update.working;
       this.header.costBefore = this.lastChange.costBefore;
@@ -252,6 +252,18 @@ export class App {
     else if (selection.mention) this.goTo(selection.mention);
     else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
+}
+
+/**
+ * Return what somebody had decided before a step and what is not decided any more after it.
+ * @param {State} before
+ * @param {State} after
+ */
+function replaced(before, after) {
+  const left = new Set(after.decisions.flatMap(({ id, label }) => [id, label]));
+  return before.decisions.filter(
+    ({ id, kind, label }) => kind !== "entity" && kind !== "name" && !left.has(id) && !left.has(label),
+  );
 }
 
 /**

@@ -218,6 +218,12 @@ def test_multipliers_of_problems_with_demands_need_room() -> None:
     assert lp._usable(demanding(1 << 52), np.array([1.0]), one).tolist() == [0]
 
 
+def test_a_home_is_with_its_first_partner_whatever_they_lose() -> None:
+    point = relax(demanding(-5), NO_CUTS, watch=Watch())
+    assert point is not None
+    assert (point.bound(1), round(point.x[0, 1], 3)) == (-5, 1.0)
+
+
 def test_a_link_of_two_demands_is_paid_once_and_only_the_first_partner_counts() -> None:
     """0 and 2 must be together for 3; then 1 costs 3 more, as the first partner of 0, and gains only 1."""
     gains, link = problem_of({(0, 1): 1}), (0, 2)

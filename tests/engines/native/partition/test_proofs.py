@@ -1,7 +1,10 @@
 """What a search records proves its bound, by the checks of `verify` alone."""
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import permutations
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,11 +17,12 @@ from caspr.engines.native.partition.search import search, search_split
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import split
 from caspr.engines.native.partition.watch import Watch
+from caspr.errors import EngineError
 from caspr.proof.verify.graph import ProofDemand, ProofGraph
 from caspr.proof.verify.tree import bound_tree
 from tests.engines.native.partition.random_demands import random_demanding
 from tests.engines.native.partition.random_listings import random_listing
-from tests.engines.native.partition.random_problems import random_problem
+from tests.engines.native.partition.random_problems import optima, random_problem, with_couples, with_guests
 
 RECORDED = Start(record=True)
 
@@ -76,6 +80,50 @@ def test_small_problems(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert outcome.value == search(problem, Watch()).value
         kinds |= kinds_of(outcome.proof)
     assert kinds >= {"apart", "together", "parts", "stars"}
+
+
+@pytest.mark.parametrize("make", [with_guests, with_couples])
+def test_who_takes_a_place(make: Callable[[int], Problem], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "TINY", 2)
+    kinds = set[str]()
+    for seed in range(150):
+        problem = make(seed)
+        outcome = search(problem, Watch(), RECORDED)
+        assert shown(graph_of(problem), outcome) == outcome.value, seed
+        kinds |= kinds_of(outcome.proof)
+    assert make.__name__.removeprefix("with_") in kinds
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_what_is_believed_of_guests_and_couples_holds_in_every_optimum(block: int) -> None:
+    believed = dict.fromkeys(("guests", "couples"), 0)
+    for seed in range(block * 8, block * 8 + 8):
+        for problem, kind, rows in (*_about_guests(seed), *_about_couples(seed)):
+            _, best = optima(problem)
+            for row in rows:
+                pairs = (row[:2], row[2:]) if kind == "couples" else (row[:2],)
+                try:
+                    bound_tree(graph_of(problem), [{kind: [list(row)]}])
+                except EngineError:
+                    continue
+                believed[kind] += 1
+                assert all(labels[u] == labels[v] for labels in best for u, v in pairs), (seed, row)
+    assert all(believed.values())
+
+
+Claims = Iterator[tuple[Problem, str, list[tuple[int, ...]]]]
+
+
+def _about_guests(seed: int) -> Claims:
+    problem, random = with_guests(seed), Random(seed)
+    every = permutations(range(problem.size), 2)
+    yield problem, "guests", [(u, v, *random.sample(range(8), seed % 3)) for u, v in every]
+
+
+def _about_couples(seed: int) -> Claims:
+    problem = with_couples(seed)
+    forbidden = list(zip(*(nodes.tolist() for nodes in np.nonzero(problem.forbidden)), strict=True))
+    yield problem, "couples", [(u, s, v, t) for (u, v), (s, t) in permutations(forbidden, 2)]
 
 
 @pytest.mark.usefixtures("without_heuristics")

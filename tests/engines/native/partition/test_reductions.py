@@ -6,25 +6,23 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition import reductions as module
+from caspr.engines.native.partition.leaves import Clinging, find_couples, find_guests, find_rivals, joined_by
 from caspr.engines.native.partition.problem import Bools, Problem
 from caspr.engines.native.partition.reductions import (
-    _pairs_of,
     beside,
-    find_rivals,
     heavy_edges,
     heavy_non_edges,
-    leaves,
     near_twins,
     reduce,
 )
-from tests.engines.native.partition.random_problems import optima, random_problem
+from tests.engines.native.partition.random_problems import optima, random_problem, with_couples, with_guests
 
 
 def rules(problem: Problem) -> dict[str, Bools]:
     best = beside(problem)
     return {
         "near-twin": near_twins(problem, best),
-        "leaf": leaves(problem, best),
+        "leaf": Clinging.of(problem, best).leaves(problem),
         "heavy edge": heavy_edges(problem),
         "heavy non-edge": heavy_non_edges(problem, best),
     }
@@ -111,6 +109,41 @@ def with_crowded_rivals(seed: int) -> Problem:
     return Problem(gains, np.zeros((8, 8), dtype=bool)).separate(forbidden)
 
 
+@pytest.mark.parametrize("block", range(6))
+def test_guests_are_with_their_hosts_in_every_optimum(block: int) -> None:
+    fired = helped = 0
+    for seed in range(block * 50, block * 50 + 50):
+        problem = with_guests(seed)
+        best = beside(problem)
+        guests = find_guests(problem, best, Clinging.of(problem, best))
+        assert holds_in_every_optimum(problem, "guests", guests)
+        fired, helped = fired + len(guests), helped + sum(len(row) > 2 for row in guests)
+    assert fired and helped
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_couples_are_decided_alike_in_every_optimum(block: int) -> None:
+    fired = 0
+    for seed in range(block * 20, block * 20 + 20):
+        problem = with_couples(seed)
+        couples = find_couples(problem, Clinging.of(problem, beside(problem)))
+        assert holds_in_every_optimum(problem, "couples", couples)
+        fired += len(couples)
+    assert fired
+
+
+def holds_in_every_optimum(problem: Problem, kind: str, rows: list[tuple[int, ...]]) -> bool:
+    pairs = joined_by({kind: rows}, problem.size)
+    return not rows or all(
+        np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, optima(problem)[1])
+    )
+
+
+def rivals_of(problem: Problem) -> list[tuple[int, ...]]:
+    best = beside(problem)
+    return find_rivals(problem, best, Clinging.of(problem, best))
+
+
 @pytest.mark.parametrize("make", [with_rivals, with_crowded_rivals])
 @pytest.mark.parametrize("block", range(6))
 def test_rivals_keep_an_optimum(make: Callable[[int], Problem], block: int) -> None:
@@ -118,8 +151,8 @@ def test_rivals_keep_an_optimum(make: Callable[[int], Problem], block: int) -> N
     for seed in range(block * 15, block * 15 + 15):
         problem = make(seed)
         value, best = optima(problem)
-        rivalries = find_rivals(problem, beside(problem))
-        pairs = _pairs_of(rivalries, problem.size)
+        rivalries = rivals_of(problem)
+        pairs = joined_by({"rivals": rivalries}, problem.size)
         fired += sum(make is with_rivals or len(rivalry) > 3 for rivalry in rivalries)
         assert any(np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, best))
         reduced = reduce(problem)
@@ -132,7 +165,7 @@ def test_a_chain_of_hosts_is_not_decided_at_once() -> None:
     for seed in range(200):
         problem = random_problem(5000 + seed, 6)
         _, best = optima(problem)
-        pairs = _pairs_of(find_rivals(problem, beside(problem)), problem.size)
+        pairs = joined_by({"rivals": rivals_of(problem)}, problem.size)
         fired += int(pairs.any())
         assert any(np.equal.outer(labels, labels)[pairs].all() for labels in map(np.array, best))
     assert fired

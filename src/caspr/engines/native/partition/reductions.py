@@ -22,16 +22,8 @@ rule, where the other move may lose u_k as well, best(k, u) + max(u_k, 0).
     optimum*.
 
 All these inequalities are strict, so all optima survive, and all pairs found in one problem may be applied
-together. One more rule keeps only *some* optimum:
-
-    rivals: v and v' forbid each other, forbid the same nodes otherwise, and both gain most with u; there may
-    be several v', which forbid each other, too. If u and v make a leaf with no v' counted as blocking, every
-    optimum has v or a v' beside u. Where it is v', they can swap places, which changes the value by at least
-    w_uv - w_uv' - sum |v_k - v'_k|, k other than u. If that is not negative for any v', *some optimum has v
-    beside u*. A swap moves v and a v' only, so rules that move different nodes, and no other rule's u, may
-    be applied together.
-
-Many mentions that one annotator gave two lengths are rivals; without the rule each pair doubles the work.
+together. So it is with two more rules, for nodes that want the same place (`leaves`); a third one there keeps
+only *some* optimum.
 
 No sum here wraps: best(k, u) is at most the sum of |gain| in row k, so the sum of best(k, u) over any
 nodes k is at most the mass (`problem`); a pair gains at most half of it. The largest expression, 2 w_uv
@@ -72,13 +64,21 @@ No number wraps: sums are at most 6 masses times the largest weight, and rules w
 out where that could exceed 2^62.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from caspr.engines.native.partition import statements
 from caspr.engines.native.partition.cores import Core, find_cores, find_listed_cores
+from caspr.engines.native.partition.leaves import (
+    AT_ONCE,
+    Clinging,
+    Places,
+    chunks,
+    find_places,
+    joined_by,
+    spare_of,
+)
 from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem, firsts, joined, product
 from caspr.engines.native.partition.sparse import BLOCK, SparseProblem, blocks, filled
 from caspr.engines.native.partition.statements import Statement, renamed, spanning
@@ -88,10 +88,6 @@ BLOCKS = 16
 """How many blocks of nodes the quick test for near-twins adds up gains over."""
 TOO_FEW_FOR_BLOCKS = 60
 """In problems up to this size, that test is not worth its time."""
-AT_ONCE = 1 << 21
-"""How many gains are compared between two looks at the clock."""
-Rivalry = tuple[int, ...]
-"""u, v and the rivals of v."""
 WEIGHTS = np.array([(1, 1, 0, 0, 0), (0, 0, 1, 0, 0), (0, 1, 0, 0, 0), (1, 0, 0, 0, 0)])
 """The weights (a, b, p, x, y) of near-twins, heavy edges, and leaves v and u."""
 
@@ -173,28 +169,27 @@ def _reduced_once(
     if apart.any():
         problem = problem.separate(apart)
         best = beside(problem, watch)
-    heavy = heavy_edges(problem)
-    together = leaves(problem, best) | heavy
-    twins = np.zeros_like(heavy)
+    heavy, clinging = heavy_edges(problem), Clinging.of(problem, best)
+    together = clinging.leaves(problem) | heavy
+    twins, places = np.zeros_like(heavy), Places()
     if not together.any():
         # The dearest rule last: by now most nodes may be gone.
         together = twins = near_twins(problem, best, watch)
-    rivalries: list[Rivalry] = []
-    if not together.any() and not all_optima:
-        rivalries = find_rivals(problem, best)
-        together = _pairs_of(rivalries, problem.size)
+    if not together.any():
+        places = find_places(problem, best, clinging, watch, all_optima=all_optima)
+        together = joined_by(places, problem.size)
     if record is not None:
         names = firsts(reduced.labels)
         if apart.any():
             record.append(statements.apart(names, apart))
-        if rivalries:
-            record.append({"rivals": [names[list(rivalry)].tolist() for rivalry in rivalries]})
+        if places:
+            record.append(renamed(places, names))
         elif together.any():
             record.append(_written(problem, names, together, best, heavy, twins))
     smaller = _contracted(reduced, problem, together)
     if smaller is None and apart.any():
         return replace(reduced, problem=problem)
-    if smaller is None or not rivalries or reduced.held is not None:
+    if smaller is None or "rivals" not in places or reduced.held is not None:
         return smaller
     return replace(smaller, held=reduced.labels)
 
@@ -204,7 +199,7 @@ def _written(
 ) -> Statement:
     """Write down pairs that every optimum puts together, with the weights of the rule that says so."""
     first, second = spanning(problem.size, *np.nonzero(np.triu(together, 1)))
-    leaf = _spare(problem, best, first, second) > 0
+    leaf = spare_of(problem, best, first, second) > 0
     rules = np.where(leaf, 2, 3)
     rules[heavy[first, second]] = 1
     rules[twins[first, second]] = 0
@@ -241,7 +236,7 @@ def heavy_edges(problem: Problem) -> Bools:
     likely = (gains > 0) & (2 * gains > np.maximum(high[:, None], high[None, :]))
     together = np.zeros_like(problem.forbidden)
     first, second = np.nonzero(likely)
-    for chunk in _chunks(len(first), problem.size):
+    for chunk in chunks(len(first), problem.size):
         u, v = first[chunk], second[chunk]
         # Either end has the gain of the pair as its own with the other.
         rest = np.maximum(positive[u], positive[v]).sum(axis=1) - 2 * gains[u, v]
@@ -249,90 +244,10 @@ def heavy_edges(problem: Problem) -> Bools:
     return together
 
 
-def leaves(problem: Problem, best: Ints) -> Bools:
-    """Find the pairs whose gain outweighs everything else at one end."""
-    together = np.zeros_like(problem.forbidden)
-    first, second = _likely_leaves(problem)
-    for chunk in _chunks(len(first), problem.size):
-        u, v = first[chunk], second[chunk]
-        sure = _spare(problem, best, u, v) > 0
-        together[u[sure], v[sure]] = together[v[sure], u[sure]] = True
-    return together
-
-
-def _likely_leaves(problem: Problem) -> tuple[Labels, Labels]:
-    """Return pairs u, v with more than half of the positive gains of v; v has at most one such u."""
-    positive = np.maximum(problem.gains, 0)
-    first, second = np.nonzero((positive > 0) & (2 * positive > positive.sum(axis=1)))
-    return first, second
-
-
-def _spare(problem: Problem, best: Ints, u: Labels, v: Labels) -> Ints:
-    """Return by how much the gain of each pair outweighs everything else at its end v."""
-    never = problem.forbidden[u]
-    gain, theirs = problem.gains[u, v], problem.gains[v]
-    loss = np.where(never, np.maximum(theirs, 0), np.abs(theirs)).sum(axis=1) - gain
-    blocking = problem.forbidden[v] & ~never
-    spare: Ints = gain - loss - np.where(blocking, best.T[u], 0).sum(axis=1)
-    return spare
-
-
-def _chunks(count: int, size: int) -> Iterator[slice]:
-    """Divide `count` rows into chunks that do not take much memory."""
-    rows = max(1, AT_ONCE // max(1, size))
-    return (slice(start, start + rows) for start in range(0, count, rows))
-
-
-def find_rivals(problem: Problem, best: Ints) -> list[Rivalry]:
-    """Find pairs u, v that some optimum has together, although rivals of v cling to u, too."""
-    first, second = _likely_leaves(problem)
-    barred = problem.forbidden | np.eye(problem.size, dtype=bool)
-    guests: dict[tuple[int, bytes], list[int]] = {}
-    for v, u in sorted(zip(second.tolist(), first.tolist(), strict=True)):
-        guests.setdefault((u, barred[v].tobytes()), []).append(v)
-    rivalries: list[Rivalry] = []
-    moved: set[int] = set()
-    hosts: set[int] = set()
-    for (u, _), nodes in guests.items():
-        if len(nodes) > 1 and u not in moved and hosts.isdisjoint(nodes) and moved.isdisjoint(nodes):
-            rivalry = _rivalry(problem, best, u, nodes)
-            if rivalry is not None:
-                rivalries.append(rivalry)
-                moved.update(rivalry[1:])
-                hosts.add(u)
-    return rivalries
-
-
-def _rivalry(problem: Problem, best: Ints, u: int, nodes: list[int]) -> Rivalry | None:
-    """Choose one of some nodes that forbid each other, and otherwise the same, to be with u."""
-    for v in sorted(nodes, key=lambda node: (-int(problem.gains[u, node]), node)):
-        rivals = [rival for rival in nodes if rival != v and _may_swap(problem, u, v, rival)]
-        if rivals:
-            spare = int(_spare(problem, best, np.array([u]), np.array([v]))[0])
-            if spare + int(best[rivals, u].sum()) > 0:
-                return u, v, *rivals
-    return None
-
-
 def _chained(cores: list[Core]) -> tuple[Labels, Labels]:
     """Return pairs that put each core together."""
     first = np.concatenate([np.full(len(core) - 1, core[0]) for core, _ in cores])
     return first, np.concatenate([core[1:] for core, _ in cores])
-
-
-def _pairs_of(rivalries: list[Rivalry], size: int) -> Bools:
-    """Mark the pairs u, v."""
-    together = np.zeros((size, size), dtype=bool)
-    for u, v, *_ in rivalries:
-        together[u, v] = together[v, u] = True
-    return together
-
-
-def _may_swap(problem: Problem, u: int, v: int, rival: int) -> bool:
-    """Return whether v may always take the place of its rival beside u."""
-    gains = problem.gains
-    change = np.abs(gains[v] - gains[rival])
-    return bool(gains[u, v] - gains[u, rival] >= change.sum() - change[u])
 
 
 def near_twins(problem: Problem, best: Ints, watch: Watch | None = None) -> Bools:
@@ -351,7 +266,7 @@ def near_twins(problem: Problem, best: Ints, watch: Watch | None = None) -> Bool
     blocked = product(forbidden, np.where(forbidden, 0, best + np.maximum(gains, 0).T), watch)
     spare = 2 * gains[first, second] - blocked[first, second] - blocked[second, first]
     first, second, spare = first[spare > 0], second[spare > 0], spare[spare > 0]
-    for chunk in _chunks(len(first), problem.size):
+    for chunk in chunks(len(first), problem.size):
         watch.check()
         u, v = first[chunk], second[chunk]
         # Nodes that only one of the two allows are counted in what is blocked; the two have |0 - w| each.

@@ -6,6 +6,8 @@ data; each makes the problem smaller, and the last may end it:
     {"apart": [[u, v, ...], ...]}                  u shares no cluster with any of v, ... in an optimum
     {"together": [[u, v, a, b, p, x, y], ...]}     u and v share one, by the rule with these weights
     {"cores": [[u, weight, v, weight, ...], ...]}  u, v, ... share one, by these weights (`cores`)
+    {"guests": [[u, v, fellow, ...], ...]}         u and v share one, although v forbids what u allows
+    {"couples": [[u, s, v, t], ...]}               u and s share one, and so do v and t
     {"rivals": [[u, v, rival, ...], ...]}          u and v share one in some optimum
     {"forced": [[home, partner], ...]}             a demand has only one partner left
     {"goal": g, "joins": yes or no, INEQUALITIES}  pairs and partners that clusterings of value g and more
@@ -15,8 +17,8 @@ data; each makes the problem smaller, and the last may end it:
     {"parts": [[[node, ...], proof], ...]}         the end: independent parts, whose bounds add up
     {"all": true}                                  the end: so few nodes that all clusterings can be tried
 
-(`reductions` has the rules; after `parts`, the i-th node of a part has the number i.) A proof that just stops
-bounds what is left by the sum of its positive gains. INEQUALITIES are
+(`reductions` and `leaves` have the rules; after `parts`, the i-th node of a part has the number i.) A proof
+that just stops bounds what is left by the sum of its positive gains. INEQUALITIES are
 
     "shift": s, "stars": [[multiplier, centre, leaf, ...], ...],
     "two_partitions": [[multiplier, [node, ...], [node, ...]], ...],

@@ -51,7 +51,7 @@ export class Actions {
     if (chain) askName(this.app, chain);
   }
 
-  /** The targets are no mentions. */
+  /** The targets are not mentions. */
   absent() {
     this.#sendAbout("absent");
   }

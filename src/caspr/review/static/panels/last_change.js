@@ -1,11 +1,11 @@
 /** The last step: what it did to the cost, and which mentions it changed elsewhere; each can be changed back. */
 import { nearest, spanOf } from "../state/tokens.js";
 import { button, fill, make } from "../ui/dom.js";
-import { chip, counted, grouped, isolated, reference } from "../ui/labels.js";
+import { chip, counted, describeDecision, grouped, isolated, reference } from "../ui/labels.js";
 import { KEYS } from "../questions/card.js";
 import { costDelta } from "./header.js";
 /** @import { App } from "../app.js" */
-/** @import { Alike, Chain, ChainId, Change, MentionId, Operation, State, Update } from "../state/types.js" */
+/** @import { Alike, Chain, ChainId, Change, Decision, MentionId, Operation, State, Update } from "../state/types.js" */
 
 const MOST = 30;
 
@@ -23,6 +23,8 @@ export class LastChange {
   #about = null;
   /** @type {Alike[]} */
   #offers = [];
+  /** @type {Decision[]} earlier decisions that the step took the place of */
+  #replaced = [];
 
   /**
    * @param {HTMLElement} root
@@ -42,10 +44,11 @@ export class LastChange {
    * @param {string} label
    * @param {Update} update
    * @param {State} before
-   * @param {{ isUndo?: boolean, about?: MentionId | null }} options
+   * @param {{ isUndo?: boolean, about?: MentionId | null, replaced?: Decision[] }} options
    */
-  begin(label, update, before, { isUndo = false, about = null } = {}) {
+  begin(label, update, before, { isUndo = false, about = null, replaced = [] } = {}) {
     this.#about = about;
+    this.#replaced = replaced;
     this.#where = isUndo ? "" : " elsewhere";
     this.#changes = new Map();
     this.#named = namedBefore(update, before);
@@ -153,6 +156,7 @@ export class LastChange {
   /** Hide the step. */
   dismiss() {
     this.#offers = [];
+    this.#replaced = [];
     this.#changes = new Map();
     this.#named = [];
     this.#label = "";
@@ -183,6 +187,7 @@ export class LastChange {
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
       make("p", { class: "last-change-label" }, ...isolated(this.#label)),
+      this.#replacedText(),
       this.#placeText(),
       this.#offerButtons(),
       this.#leftText(),
@@ -190,6 +195,13 @@ export class LastChange {
       make("ul", { class: "changes" }, ...shown.map((change) => this.#item(change))),
       shown.length < changes.length ? button(`Show all ${changes.length}`, showAll, { kind: "quiet" }) : null,
     );
+  }
+
+  /** Name earlier decisions that do not hold any more. */
+  #replacedText() {
+    if (!this.#replaced.length) return null;
+    const words = this.#replaced.map((decision) => describeDecision(this.app.store, decision));
+    return make("p", { class: "replaced" }, "No longer decided: ", ...isolated(words.join("; ")), ".");
   }
 
   /** Say in which chain the mention of an answer is now. */

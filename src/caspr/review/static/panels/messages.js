@@ -101,7 +101,7 @@ export function serverEvents(app) {
       ),
     reachable() {
       if (app.unsaved.length) {
-        offerAgain(app, "The server is back. This may not be saved:", app.unsaved);
+        offerAgain(app, "The server is back. This may not have been saved:", app.unsaved);
         return;
       }
       announcer.hideBanner();
@@ -157,7 +157,7 @@ export function showRefusal(app, op, { kind, message, clashes, remedies }) {
       // An undo that did arrive must not be done twice; anything else is refused if it was done already.
       if (op.do !== "undo" && op.do !== "redo") app.unsaved.push(op);
       announcer.fail(
-        `The server does not answer. This may not be saved: ${listed(app, app.unsaved)}. You can do it again when the server is back.`,
+        `The server does not answer. This may not have been saved: ${listed(app, app.unsaved)}. You can do it again when the server is back.`,
       );
       return;
     case "ended":

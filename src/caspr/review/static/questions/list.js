@@ -242,9 +242,7 @@ export function stakesText(app, stakes) {
     focusKey: "accept the rest",
     title: "Keep the result as it is and mark the document as done",
   });
-  const text = done
-    ? "This document is done. If you answer a question, it is open again."
-    : remaining(stakes);
+  const text = done ? "This document is done. Answering a question opens it again." : remaining(stakes);
   return make(
     "section",
     { class: "stakes", "aria-label": "When to stop" },

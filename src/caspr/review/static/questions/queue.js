@@ -222,7 +222,7 @@ export class QuestionQueue {
       if (await this.app.act(op)) {
         this.#trail[this.#trail.length - 1] = card.id;
         this.#offerAlike(card.id, this.#trail.length);
-        await this.#ask(this.questions.leave(card.id));
+        await this.#ask(await this.#after(card.id));
       } else this.#refused = card.id;
     });
   }
@@ -241,6 +241,25 @@ export class QuestionQueue {
       this.#busy = false;
       this.root.classList.remove("busy");
     }
+  }
+
+  /**
+   * Return the question to ask after one that is answered. An answer changes which is the most valuable one.
+   * @param {string} id
+   */
+  async #after(id) {
+    const { questions } = this;
+    const next = questions.leave(id);
+    if (questions.settings.order !== "valuable") return next;
+    clearTimeout(this.#timer);
+    const reading = ++this.#reading;
+    try {
+      const read = await this.app.api.read(`questions?${questions.query}`);
+      if (reading === this.#reading) questions.replace(read);
+    } catch {
+      this.load();
+    }
+    return questions.after(id);
   }
 
   /**

@@ -1,14 +1,15 @@
 /**
- * Versions of the text: the result or one annotator's own, or two of them side by side with their differences.
+ * Versions of the text: the result or one annotator's own, or two of them side by side with their differences; and the
+ * line in question as everybody has it, one below the other.
  *
  * An entity of one version is the entity of the other that shares most mentions with it, one to one; mentions that
  * only one of the two has, and mentions whose entities are not those, are differences.
  */
 import { inTextOrder, spanOf, visible } from "../state/tokens.js";
-import { button, fill, find, make } from "../ui/dom.js";
-import { colour, counted } from "../ui/labels.js";
+import { button, fill, find, make, remember, remembered } from "../ui/dom.js";
+import { colour, counted, lineLabel } from "../ui/labels.js";
 import { Panel } from "../ui/tabs.js";
-import { endsOf, lineElement, linesOf, mentionsByLine, treeOf } from "./lines.js";
+import { endsOf, lineAt, lineElement, linesOf, mentionsByLine, treeOf } from "./lines.js";
 /** @import { App } from "../app.js" */
 /** @import { Store } from "../state/store.js" */
 /** @import { Span } from "../state/tokens.js" */
@@ -23,9 +24,12 @@ import { endsOf, lineElement, linesOf, mentionsByLine, treeOf } from "./lines.js
  * @typedef {{ version: Version, differing: Map<MentionId, Difference>, nameOf: (entity: ChainId) => ChainId }} Side
  */
 
-export const RESULT = "result";
+const RESULT = "result";
 const NOTHING = "nothing";
 const SIGNS = { only: "+", other: "≠" };
+const SENTENCE_KEY = "caspr-sentence";
+/** How many lines of a long mention are shown in everybody's version. */
+const MOST_LINES = 3;
 
 /**
  * Return the entities of two versions that are the same one, from the first to the second: most shared mentions first.
@@ -77,7 +81,7 @@ function differences(version, compared, same) {
  * @param {string} chosen
  * @returns {Version}
  */
-export function versionOf(store, chosen) {
+function versionOf(store, chosen) {
   const { mentions } = store.state;
   /** @type {Version} */
   const version = new Map();
@@ -94,7 +98,7 @@ export function versionOf(store, chosen) {
  * @param {Version} version
  * @returns {Side}
  */
-export const alone = (version) => ({ version, differing: new Map(), nameOf: (entity) => entity });
+const alone = (version) => ({ version, differing: new Map(), nameOf: (entity) => entity });
 
 /**
  * Show two versions with their differences, with the names that entities have in the first.
@@ -102,7 +106,7 @@ export const alone = (version) => ({ version, differing: new Map(), nameOf: (ent
  * @param {Version} right
  * @returns {[Side, Side]}
  */
-export function beside(left, right) {
+function beside(left, right) {
   const toLeft = sameEntities(right, left);
   const toRight = new Map([...toLeft].map(([rightEntity, leftEntity]) => [leftEntity, rightEntity]));
   return [
@@ -123,7 +127,7 @@ export function beside(left, right) {
  * @param {Side} side
  * @param {MentionId | null} [asked]
  */
-export function versionLine(tokens, line, mentions, { version, differing, nameOf }, asked = null) {
+function versionLine(tokens, line, mentions, { version, differing, nameOf }, asked = null) {
   /** @param {number} token */
   const tokenElement = (token) => make("span", { class: "t" }, visible(tokens[token - 1]));
   /** @param {Piece} piece */
@@ -242,5 +246,78 @@ export class Versions extends Panel {
     shown.scrollIntoView({ block: "center" });
     for (const row of rows) row.classList.toggle("here", row === shown);
     this.app.say(`Difference ${this.#shownDifference + 1} of ${rows.length}`, { quiet: true });
+  }
+}
+
+/**
+ * The line in question as the result and each annotator have it: who marks what, and with which other mentions of the
+ * line. It stays open from question to question until it is closed.
+ */
+export class Sentence {
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    root.hidden = remembered(SENTENCE_KEY) !== "open";
+  }
+
+  /** Open it, or close it. */
+  toggle() {
+    this.root.hidden = !this.root.hidden;
+    remember(SENTENCE_KEY, this.root.hidden ? "" : "open");
+    this.render();
+    this.app.say(this.root.hidden ? "Closed." : this.#title, { quiet: true });
+  }
+
+  /** The mention that the reader is at, or that is asked about. */
+  get #mention() {
+    return this.app.selection.mention ?? this.app.queue.asked[0] ?? null;
+  }
+
+  get #title() {
+    return this.#mention ? `Everybody’s version of ${lineLabel(this.#mention)}` : "Go to a mention first.";
+  }
+
+  render() {
+    if (this.root.hidden) return;
+    const mention = this.#mention;
+    const close = button("Close", () => this.toggle(), { kind: "quiet", key: "S" });
+    fill(
+      this.root,
+      make("div", { class: "sentence-head" }, make("h2", { id: "sentence-title" }, this.#title), close),
+      ...(mention ? this.#rows(mention) : []),
+    );
+  }
+
+  /** @param {MentionId} mention */
+  #rows(mention) {
+    const { store } = this.app;
+    const lines = linesOf(store.state.tokens, store.state.breaks);
+    const { start, end } = spanOf(mention);
+    const first = lineAt(lines, start);
+    const last = Math.min(lineAt(lines, end), first + MOST_LINES - 1);
+    const numbers = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    /** @type {(name: string, side: Side) => HTMLElement} */
+    const row = (name, side) => {
+      const marked = inTextOrder(side.version.keys()).map((id) => ({ id, ...spanOf(id) }));
+      const byLine = mentionsByLine(lines, marked, new Set(numbers));
+      const shown = numbers.map((number) =>
+        versionLine(store.state.tokens, lines[number], byLine[number], side, mention),
+      );
+      return make(
+        "div",
+        { class: "sentence-row" },
+        make("b", {}, make("bdi", {}, name)),
+        make("div", {}, ...shown),
+      );
+    };
+    const result = versionOf(store, RESULT);
+    const own = store.state.annotators.map((name, i) =>
+      row(name, beside(result, versionOf(store, String(i)))[1]),
+    );
+    return [row("Result", alone(result)), ...own];
   }
 }

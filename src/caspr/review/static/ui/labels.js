@@ -2,7 +2,7 @@
 import { phrase, spaceBefore, spanOf } from "../state/tokens.js";
 import { make } from "./dom.js";
 /** @import { Store } from "../state/store.js" */
-/** @import { ChainId, MentionId, Operation, Price, Sure } from "../state/types.js" */
+/** @import { ChainId, Decision, MentionId, Operation, Price, Sure } from "../state/types.js" */
 /** @import { Child } from "./dom.js" */
 
 const COLOURS = 12;
@@ -277,6 +277,18 @@ export function describeOperation(store, op) {
   const more = ids.length > MOST_QUOTED ? " …" : "";
   const said = quoted.length ? `${label}: ${quoted.join(", ")}${more}` : label;
   return op.do === "place" && label !== LABELS.place ? said + rejected(store, op.apart) : said;
+}
+
+/**
+ * Describe a decision in a few words.
+ * @param {Store} store
+ * @param {Decision} decision
+ */
+export function describeDecision(store, { kind, label, mentions }) {
+  if (!(kind in LABELS) || !mentions.length) return label;
+  const quoted = mentions.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
+  const name = LABELS[/** @type {keyof typeof LABELS} */ (kind)];
+  return `${name} ${quoted.join(", ")}${mentions.length > MOST_QUOTED ? " …" : ""}`;
 }
 
 /**
