@@ -90,8 +90,26 @@ EQUIVALENTS = (
     Equivalent(
         "start_of",
         "known=self.found[number] if piece.has_demands and self.values[number] != UNMET else None,",
-        ("always", "never", "drop-operand 1"),
+        ("never", "drop-operand 1"),
         "what is known of a piece is kept beside its search, which only begins elsewhere without it",
+    ),
+    Equivalent(
+        "_bound_of",
+        "if start.bound is None or UNMET in rest:",
+        ("drop-operand 2",),
+        "what a value that counts as unmet leaves is more than any piece can gain, so it bounds nothing",
+    ),
+    Equivalent(
+        "_reporting",
+        "if on_found is ignore_found:",
+        ("never",),
+        "nobody is told, and the outcome of the piece brings the same clustering",
+    ),
+    Equivalent(
+        "_searched",
+        "if problem.size <= TINY:",
+        ("never", "boundary"),
+        "the loop finds and proves the optimum of a tiny problem, too, only slower",
     ),
     Equivalent(
         "restrict",

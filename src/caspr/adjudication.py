@@ -123,8 +123,7 @@ def adjudicate_document(
         ),
         given=given,
     )
-    odd_entities = entity_findings(result.chains, solved.annotations)
-    result = replace(result, findings=(*result.findings, *odd_entities))
+    result = result.with_more(entity_findings(result.chains, solved.annotations))
     return _priced(result, settings, time.monotonic() - started)
 
 

@@ -39,7 +39,7 @@ Reports show all this and `adjudicate` computes it, so it lies below both.
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -292,7 +292,7 @@ def with_prices(result: Result, seconds: float, cancelled: Callable[[], bool] | 
         return flip.exact
 
     share_time(pairs_to_price(result), seconds, price, cancelled or (lambda: False))
-    return replace(result, change_prices=known)
+    return result.with_more(prices=known)
 
 
 def share_time(

@@ -81,6 +81,21 @@ class Result:
             return self
         return replace(self, given=replace(self.given, notes=tuple(notes)))
 
+    def with_more(
+        self,
+        findings: Iterable[Finding] = (),
+        prices: Mapping[tuple[Span, Span], ChangePrice] | None = None,
+    ) -> "Result":
+        """Return the result with more findings, or with prices; what was made of its solution is kept."""
+        result = replace(
+            self,
+            findings=(*self.findings, *findings),
+            change_prices=self.change_prices if prices is None else prices,
+        )
+        made = (name for name in ("golds", "confidences") if name in self.__dict__)
+        result.__dict__.update({name: self.__dict__[name] for name in made})
+        return result
+
     @property
     def annotations(self) -> tuple[Annotation, ...]:
         """What the annotators gave, with their own boundaries."""

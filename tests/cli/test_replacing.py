@@ -156,4 +156,4 @@ def test_decisions_are_counted_as_everywhere_else(caspr: Caller, folder: Path) -
     (folder / "review.conll").write_text(held.replace("\t(1)\n", "\t=(1)\n"))
     message = caspr.fails("adjudicate", "song", "--layout", "review", "-o", "review.conll")
     assert "this would lose the 1 decision in a review file" in message
-    assert "gave 1 answer in" in caspr("report", "review.conll", "--methods", "-q").out
+    assert "gave 1 answer;" in caspr("report", "review.conll", "--methods", "-q").out

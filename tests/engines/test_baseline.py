@@ -186,3 +186,11 @@ def test_once_time_is_up_a_second_answer_is_tried_only_if_it_may_be_the_best(
     alike += [annotation(str(n), [1, 3], [2, 4]) for n in (2, 3)]
     priced_baseline(Instance(tuple(alike), OBJECTIVES["u"]), 0)
     assert len(tried) == 3
+
+
+@pytest.mark.parametrize("third", [(), ([7, 8],)], ids=["nothing marked", "something else"])
+def test_chains_without_a_pair_are_compared_too_if_time_is_up(third: tuple[list[int], ...]) -> None:
+    """Most annotators link nothing here, so the majority has only chains of one."""
+    given = annotation("a", [1, 2, 3]), annotation("b", [4, 5]), annotation("c", *third)
+    instance = Instance(given, OBJECTIVES["va"])
+    assert priced_baseline(instance, -1) == priced_baseline(instance)

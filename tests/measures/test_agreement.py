@@ -2,12 +2,20 @@
 
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 
 from caspr.adjudication import adjudicate_document
-from caspr.measures.agreement import ALPHAS, Conventions, Unmarked, tally, tally_all
+from caspr.measures.agreement import (
+    ALPHAS,
+    Conventions,
+    Unmarked,
+    ValueTable,
+    tally,
+    tally_all,
+    tally_some,
+)
 from caspr.measures.comparison import against_gold, compare, compare_results, in_first_chain
 from caspr.measures.intervals import comparison_intervals
 from caspr.measures.scores import score
@@ -105,6 +113,21 @@ def test_who_did_not_see_a_mention_has_no_value_for_it(conventions: Conventions)
     assert (changed > cases // 5) == (
         conventions.unmarked is not Unmarked.MISSING
     )  # there only marks have values
+
+
+@pytest.mark.parametrize("conventions", CONVENTIONS, ids=str)
+def test_some_annotators_agree_as_if_there_were_no_others(conventions: Conventions) -> None:
+    rng = random.Random(f"some {conventions}")
+    for _ in some(range(10), 3):
+        annotations = [random_annotation(rng, "d", name) for name in "abcd"]
+        for coverage in (None, random_coverage(rng, "abcd")):
+            table = ValueTable.of(annotations, conventions, coverage)
+            parts = [part for size in (2, 3, 4) for part in combinations(range(4), size)]
+            for part in rng.sample(parts, len(parts)):
+                alone = tally([annotations[number] for number in part], conventions, coverage)
+                counted = tally_some(table, part)
+                assert [counted.alpha(kind) for kind in ALPHAS] == [alone.alpha(kind) for kind in ALPHAS]
+            assert tally_some(table, [0]).alpha("masi") is None
 
 
 def test_every_mention_is_counted_once_by_how_many_marked_it() -> None:

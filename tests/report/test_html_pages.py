@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from caspr.cli.shared.reports import feedback_texts, report_text
 from caspr.disputes import MOST_SHOWN
 from caspr.report.explained_report import explain, shared_ids
 from caspr.report.html_pages import TextPiece, passages
+from caspr.task.own_rules import RuleFile
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import annotations as drawn_annotations
 from tests.report.results import HOSTILE, annotated, decided_result, hostile_result, random_results, renamed
@@ -97,6 +99,16 @@ def test_no_control_characters_in_text(format: str) -> None:
         assert "<script" not in text.replace("\\<script", "")
         tables = [line for line in text.splitlines() if line.startswith("|")]
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} == {3, 4, 4 + 1, 9, 5, 10}
+
+
+def test_what_rules_derived_is_said_in_pages_and_in_markdown() -> None:
+    rules = RuleFile("ours.lp", 'forbid_mention(M) :- lower_text(M,"two").')
+    [result] = adjudicate(
+        [[annotated(name, [[(1, 1), (2, 2)]], ["one", "two"])] for name in "ab"], rules=rules
+    )
+    said = "your rule 'forbid_mention(M) :- lower_text(M,\"two\").' (ours.lp:1): 1 mention ruled out"
+    assert f"* note: {said}" in re.sub(r"\\(.)", r"\1", report_text([result], "md"))
+    assert said in unescape(report_text([result], "html"))
 
 
 def test_pages_of_many_small_results() -> None:

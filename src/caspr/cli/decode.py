@@ -1,7 +1,6 @@
 """`caspr decode`: what an answer set solver printed, certified and written as a gold standard."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +116,7 @@ def _decoded(path: Path, task: Task) -> Result:
         printed = read_answers(text)
         engine = _printed_answer(printed, path)
     result = adjudicate_document(task.annotations, task.decisions, task.settings, solver=("decoded", engine))
-    return replace(result, findings=(*result.findings, *_findings(printed, result)))
+    return result.with_more(_findings(printed, result))
 
 
 def _printed_answer(printed: Printed, path: Path) -> Engine:

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict
 from fractions import Fraction
 from multiprocessing import connection
 from pathlib import PurePosixPath
@@ -102,7 +102,7 @@ def _outcome(job: Job) -> JobOutcome:
 
 def _result(job: Job, document: Sequence[Annotation]) -> Result:
     result = adjudicate_document(document, settings=job.options.settings)
-    return replace(result, findings=(*result.findings, *lost(job, result)))
+    return result.with_more(lost(job, result))
 
 
 def _left_out(job: Job, files: Sequence[Sequence[Annotation]]) -> JobOutcome:
@@ -137,9 +137,9 @@ def _twice(job: Job) -> Iterator[Finding]:
 def _row(result: Result, findings: Sequence[Finding], megabytes: float) -> Mapping[str, Any]:
     coverage = coverage_of(result)
     agreement = tally(result.annotations, coverage=coverage)
-    shown = document_summary(replace(result, findings=(*findings, *result.findings)))
     return {
-        **shown,
+        **document_summary(result),
+        "findings": [asdict(finding) for finding in (*findings, *result.findings)],
         "agreement": {
             ALPHA: _decimal(agreement.alpha(ALPHA)),
             "links": _decimal(agreement.alpha("links")),

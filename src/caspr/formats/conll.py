@@ -24,6 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -133,10 +134,17 @@ def _sort_lines(block: Block) -> tuple[tuple[int, ...], list[str], list[tuple[in
             f"\n{sign}" in block.text for sign in _MAYBE_BLANK
         ):
             return tuple(range(first, first + len(lines))), lines, []
-        blank = [index for index, text in enumerate(lines) if not text.strip(" \t")]
-        numbers = tuple([n for n, text in enumerate(lines, first) if text.strip(" \t")])
-        gaps = [(index - before, "") for before, index in enumerate(blank)]
-        return numbers, [text for text in lines if text.strip(" \t")], gaps
+        blank = [
+            index
+            for index, text in enumerate(lines)
+            if not text or (text[0] in _MAYBE_BLANK and not text.strip(" \t"))
+        ]
+        numbers: list[int] = []
+        texts: list[str] = []
+        for before, after in pairwise([-1, *blank, len(lines)]):
+            numbers.extend(range(first + before + 1, first + after))
+            texts.extend(lines[before + 1 : after])
+        return tuple(numbers), texts, [(index - before, "") for before, index in enumerate(blank)]
     width = _width(lines)
     rows: list[tuple[int, str]] = []
     between: list[tuple[int, str]] = []

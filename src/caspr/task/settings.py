@@ -27,7 +27,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -423,6 +422,8 @@ def _coverage(table: str | Path | CoverageTable | Coverage) -> str | CoverageTab
 def read_rule_files(names: str | Path | RuleFile | Iterable[str | Path | RuleFile]) -> tuple[RuleFile, ...]:
     """Read files of rules, or take them from the library by name; `none` alone stands for no rules.
 
+    A file that is given twice counts once.
+
     >>> [file.name for file in read_rule_files("same-type")]
     ['same-type.lp']
     """
@@ -431,13 +432,15 @@ def read_rule_files(names: str | Path | RuleFile | Iterable[str | Path | RuleFil
     every = [names] if isinstance(names, str | Path | RuleFile) else list(names)
     if every == ["none"]:
         return ()
-    return tuple(_rule_file(name) for name in every)
+    return tuple(dict.fromkeys(map(_rule_file, every)))
 
 
 def _rule_file(name: str | Path | RuleFile) -> RuleFile:
     if isinstance(name, RuleFile):
         return name
     if str(name) in LIBRARY and not Path(name).exists():
+        from importlib import resources
+
         text = resources.files(__package__).joinpath(f"rule_library/{name}.lp").read_text(encoding="utf-8")
         return RuleFile(f"{name}.lp", text)
     if not Path(name).exists() and Path(name).suffix != ".lp":

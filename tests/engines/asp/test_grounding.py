@@ -19,9 +19,8 @@ from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import Decisions
 from caspr.task.instance import Instance
 from caspr.task.limits import Limits
-from caspr.task.objectives import OBJECTIVES
 from caspr.task.own_rules import LIBRARY, DerivedRules, RuleFile, read_derived, write_derived
-from caspr.task.settings import Settings, change
+from caspr.task.settings import Settings, change, read_rule_files
 from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Annotation, Chain, Document, Mark, Span
 from tests.instances import paper_annotations, random_statements
@@ -327,29 +326,77 @@ def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(monkeypatch: pytes
 @pytest.mark.parametrize(
     "text",
     [
-        "forbid(M1,M2) :- M1 = #min { M : text(M,_) }, text(M2,_), M1 != M2.",
-        "forbid(M1,M2) :- M2 = #max { M : text(M,_) }, text(M1,_), M1 != M2.",
+        "first(M) :- M = #min { X: text(X,_) }.",
+        'first(M) :- M = #max { 1: text(_,"}"); X: own(Y,X) }. own(Y,M) :- label(_,M,Y).',
+        "first(M) :- N = #max { X: text(X,_) }, M = N.",
+        "own(N) :- text(M,_), M = N. first(M) :- own(M), M = #min { X: own(X) }.",
+        "first(M) :- M = #min { X: text(N,_), X = Y, Y = N }.",
+        "own(X) :- text(N,_), X = f(N). first(M) :- text(M,_), f(M) = #min { X: own(X) }.",
+        "first(M) :- text(M,_), f(M) = #min { X: text(N,_), X = f(N) }.",
+        'first(M) :- M = #min { X: text(X,_) }, 1 = #count { X: text(_,X) }, not other("a").',
+    ],
+)
+def test_rules_that_take_the_first_of_some_mentions_tell_them_apart(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Where it is first, a mention is not like others with the same words."""
+    document = Document("d", ("a",) * 6)
+    marks = {Span(token, token): Mark("name") for token in range(1, 7)}
+    chain = [Chain.of("1", marks)]
+    annotations = [Annotation.of(name, document, chain, marks=marks) for name in ("anna", "ben", "carla")]
+    rules = RuleFile("ours.lp", f"{text} forbid(M1,M2) :- first(M1), text(M2,_), M1 != M2.")
+    monkeypatch.setattr(grounding, "MANY", 0)
+    result = adjudicate_document(annotations, settings=change(Settings(), {"rules": rules}))
+    assert (result.value, len(result.chains[0].mentions)) == (30, 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "forbid(M1,M2) :- text(M1,T), text(M2,T), M1 != M2. odd(M) :- forbid(M,_). "
         "together_cost(M1,M2,1) :- odd(M1), odd(M2), M1 != M2.",
         "forbid(M1,(M2;M3)) :- text(M1,T), text(M2,T), text(M3,T). "
         "together_cost(M1,M2,1) :- text(M1,T), text(M2,T), M1 != M2.",
     ],
 )
-def test_a_chain_is_asked_the_same_as_all_pairs(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All words are alike, some mentions are in no chain, and some rules tell mentions apart."""
-    document = Document("d", ("w",) * 9)
-    chains = [Chain.of("1", [Span(token, token) for token in range(2, 8)])]
-    chains += [Chain.of("2", [Span(1, 1), Span(8, 8), Span(9, 9)])]
+def test_rules_that_are_asked_about_all_mentions_may_be_among_those_about_chains(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = Document("d", ("w",) * 6)
+    chains = [Chain.of(str(start), [Span(token, token) for token in range(start, start + 3)])
+              for start in (1, 4)]  # fmt: skip
     annotations = tuple(Annotation.of(name, document, chains) for name in ("anna", "ben"))
-    instance, files = Instance(annotations, OBJECTIVES["u"]), [RuleFile("ours.lp", text)]
+    instance, files = Instance(annotations), [RuleFile("ours.lp", text)]
     full, _ = derive(instance, files)
     monkeypatch.setattr(grounding, "MANY", 0)
     lazy, _ = derive(instance, files)
-    for chain in chains:
-        asked = derive_within(instance.under(lazy), [chain.mentions])
-        assert set(asked.consequences) <= set(full.consequences)
-        within = {one for one in full.consequences if set(one.mentions) <= set(chain.mentions)}
-        assert within <= set(asked.consequences)
+    asked = set(derive_within(instance.under(lazy), [chains[0].mentions]).consequences)
+    within = {one for one in full.consequences if set(one.mentions) <= set(chains[0].mentions)}
+    assert within <= asked <= set(full.consequences)
+
+
+def test_the_library_asks_about_mentions_alike() -> None:
+    for name in ("same-type", "different-names"):
+        assert grounding._are_alike(parse_rules(read_rule_files(name))), name
+
+
+def test_rules_of_one_name_and_line_add_up_in_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stand in one line below one comment, or in files of one name in different folders."""
+    one = "together_cost(M1,M2,1) :- span(M1,_,_), span(M2,_,_), M1 < M2."
+    other = one.replace("span(M1,_,_)", "text(M1,_)")
+    both = [RuleFile("ours.lp", f"% far\n{one} {other}")]
+    files = [RuleFile("ours.lp", f"% far\n{text}") for text in (one, other)]
+    for given in (both, files):
+        settings = change(Settings(), {"rules": [*given, given[0]]})
+        full = adjudicate_document(PAPER.annotations, settings=settings)
+        assert [one.rule.title for one in full.instance.rules.consequences][::15] == ["far", "far (2)"]
+        with pytest.raises(EngineError, match="also derives together_cost"):
+            dropped = DerivedRules(full.instance.rules.consequences[:-1])
+            refuse_forged(full.instance.under(dropped), settings.rules)
+        monkeypatch.setattr(grounding, "MANY", 0)
+        lazy = adjudicate_document(PAPER.annotations, settings=settings)
+        monkeypatch.undo()
+        assert lazy.value == full.value == 14
 
 
 def ragged(rng: random.Random) -> list[Annotation]:

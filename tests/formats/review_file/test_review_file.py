@@ -136,8 +136,12 @@ def test_without_that_the_message_says_what_to_type() -> None:
 
 
 def test_too_many_annotators_are_refused() -> None:
-    with pytest.raises(FormatError, match="expected 7 columns"):
-        review_file.parse(OLD, "old.conll", list("abcdef"))
+    for names in ("abc", "abcdef"):
+        with pytest.raises(FormatError, match=f"columns of 2 annotators .* the {len(names)} that were"):
+            review_file.parse(OLD, "old.conll", list(names))
+    unlike = one_document("girl  (1)  (1)", "she  (1)  (1)")
+    with pytest.raises(FormatError, match="columns of 1 annotator before"):
+        review_file.parse(unlike, "old.conll", ["a", "b"])
 
 
 def test_a_result_beside_annotators_files() -> None:

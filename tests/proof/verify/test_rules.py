@@ -141,6 +141,7 @@ def test_a_guest_takes_the_place_of_who_gains_less() -> None:
     assert refused("does not take the place", {**GUEST, (0, 2): 8}, {"guests": [[0, 1]]})
     assert bound({**GUEST, (0, 2): 8, (2, 3): 1}, {"guests": [[0, 1]]}) == 9 + 2 + 1
     assert refused("does not put", {**GUEST, (1, 4): 9, (4, 0): 1}, {"guests": [[0, 1]]})
+    assert bound(GUEST | {(3, 5): 1}, {"guests": [[0, 1]]}) == 9 + 2 + 2 + 1
     # A node that keeps nobody away makes a leaf.
     assert bound({**GUEST, (1, 2): -1}, {"guests": [[0, 1]]}) == 9 + 6 + 2 + 2
 
@@ -153,6 +154,9 @@ def test_who_makes_place_for_a_guest_goes_where_that_was_or_leaves_alone() -> No
     assert bound(unwelcome, {"guests": [[0, 1]]}) == 11 + 6 + 5
     for pair, gain in (((1, 4), 2), ((3, 4), 1)):
         assert refused("does not take the place", {**unwelcome, pair: gain}, {"guests": [[0, 1]]})
+    # Where nobody makes place, moving must gain, too.
+    assert refused("does not put", {(0, 1): 5, (0, 2): 1, (1, 3): 5, (2, 3): 5}, {"guests": [[0, 1]]})
+    assert bound({(0, 1): 6, (0, 2): 1, (1, 3): 5, (2, 3): 5}, {"guests": [[0, 1]]}) == 6 + 5
     # Better alone than with 3, where 4 would have to leave.
     apart = {(0, 1): 9, (0, 2): 7, (1, 3): 1, (0, 3): 1, (1, 4): 0, (0, 4): 5, (3, 4): 5}
     assert bound(apart, {"guests": [[0, 1]]}) == 9 + 2 + 5 + 5
@@ -190,7 +194,13 @@ def test_couples_are_decided_alike() -> None:
     assert bound({**COUPLES, (0, 3): 10}, {"couples": [[1, 3, 2, 4]]}) == 19 + 2 + 16 + 2
     for pair, gain in (((1, 3), 0), ((2, 4), 0), ((1, 4), 3), ((0, 3), 13), ((0, 4), 12)):
         assert refused("not decided alike", {**COUPLES, pair: gain}, {"couples": [[1, 3, 2, 4]]})
-    assert refused("not decided alike", {**COUPLES, (0, 3): 11, (0, 4): 6}, {"couples": [[1, 3, 2, 4]]})
+    for three, four in ((11, 6), (11, 12), (13, 10)):
+        assert refused(
+            "not decided alike", {**COUPLES, (0, 3): three, (0, 4): four}, {"couples": [[1, 3, 2, 4]]}
+        )
+    for inside in ((9, 0, 0, 0), (0, 9, 0, 0), (2, 2, 4, -3), (2, 2, -3, 4)):
+        pairs = dict(zip(((1, 3), (2, 4), (1, 4), (2, 3)), inside, strict=True))
+        assert refused("not decided alike", COUPLES | pairs, {"couples": [[1, 3, 2, 4]]})
     assert bound({**COUPLES, (0, 3): 11, (0, 4): 9}, {"couples": [[1, 3, 2, 4]]}) == 20 + 2 + 17 + 2
     for more in ({(1, 5): 0, (0, 5): 1}, {(4, 5): 0, (0, 5): 1}):
         assert refused("not decided alike", COUPLES | more, {"couples": [[1, 3, 2, 4]]})

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from bench.browser import served
 from tests.review.browser.actions import last_change, press
-from tests.review.browser.conftest import opened
+from tests.review.browser.conftest import EXAMPLES, opened
 from tests.review.browser.test_axe import violations
 
 WORDS = ["King", "!", "saw", "Queen", "!", "and", "Prince", "!", "and", "Duke", "!"]
@@ -68,3 +68,21 @@ def test_everybodys_version_of_the_line_stays_open(court: Page) -> None:
     expect(rows).to_have_count(3)
     press(court, "S")
     expect(sentence).to_be_hidden()
+
+
+def test_everybodys_version_leaves_the_mention_in_view(chromium: Browser, tmp_path: Path) -> None:
+    """The versions open over the lower part of the text, where the mention was."""
+    files = sorted((EXAMPLES / "scene").glob("*.conll"))
+    with served(tmp_path, *map(str, files)) as server, opened(chromium, server) as page:
+        expect(page.locator("#queue .card")).to_be_visible()
+        press(page, "j")
+        asked = page.locator("#text .m.current").first
+        expect(asked).to_be_in_viewport()
+        asked.evaluate("mention => mention.scrollIntoView({block: 'end'})")
+        press(page, "S")
+        sentence = page.locator("#sentence")
+        expect(sentence).to_be_visible()
+        words, versions = asked.bounding_box(), sentence.bounding_box()
+        assert words is not None
+        assert versions is not None
+        assert words["y"] + words["height"] <= versions["y"]

@@ -70,3 +70,30 @@ def test_versions_begin_at_the_right_with_their_numbers(hebrew: Page) -> None:
     text = first.bounding_box()
     assert text is not None
     assert text["x"] + text["width"] <= left(number)
+
+
+FIRST_LETTER = """bdi => {
+    const range = document.createRange();
+    range.setStart(bdi.firstChild, 0);
+    range.setEnd(bdi.firstChild, 1);
+    const cell = bdi.closest('[role="rowheader"]').getBoundingClientRect();
+    const letter = range.getBoundingClientRect();
+    return cell.left <= letter.left && letter.right <= cell.right;
+}"""
+
+
+def test_a_row_of_the_matrix_that_is_cut_off_shows_where_its_mention_begins(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    words = ["ראתה"] * 12
+    for name in ("ann", "bob"):
+        cells = {1: "(0", 9: "0)", 12: "(0)"}
+        lines = [f"{number}\t{word}\t{cells.get(number, '-')}" for number, word in enumerate(words, 1)]
+        text = "\n".join(["#begin document (d);", *lines, "#end document", ""])
+        (tmp_path / f"{name}.conll").write_text(text, encoding="utf-8")
+    with served(tmp_path, "ann.conll", "bob.conll") as server, opened(chromium, server) as page:
+        page.set_viewport_size({"width": 390, "height": 800})
+        page.get_by_role("tab", name="Matrix").click()
+        row = page.locator('[data-row="1-9"] [role="rowheader"] bdi')
+        expect(row).to_be_visible()
+        assert row.evaluate(FIRST_LETTER)

@@ -10,12 +10,14 @@ import pytest
 
 from bench.adjudicator.entities import answer_all, answer_in_turn, entity, opened
 from caspr.engines import choose
+from caspr.formats import read_all
 from caspr.review.session import ReviewSession
 from caspr.task.decisions import Statement, StatementKind
 from caspr.task.limits import Limits, silent
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import PRESETS, Settings
 from caspr.text.document import Annotation, Chain, Document, Span
+from tests.cli.caller import EXAMPLES
 from tests.instances import paper_annotations
 from tests.review import sessions
 from tests.review.questions.documents import NOBODY, QUICK, card
@@ -53,6 +55,14 @@ def test_what_earlier_answers_rule_out_is_not_asked(seed: int) -> None:
     answers = answer_in_turn(random_annotations(seed), Settings(), 20, seed)
     assert not answers.broken + answers.refused
     assert not answers.pointless
+
+
+@pytest.mark.parametrize(("tale", "seed"), [("market", 0), ("storm", 1), ("storm", 2), ("miller", 0)])
+def test_a_card_says_what_earlier_answers_about_others_make_impossible(tale: str, seed: int) -> None:
+    files = sorted((EXAMPLES / "tales" / tale).glob("*.conll"))
+    annotations = [annotation for file in read_all(files) for annotation in file]
+    answers = answer_in_turn(annotations, Settings(), 60, seed)
+    assert not answers.refused + answers.broken + answers.untold
 
 
 def torn(path: Path) -> ReviewSession:

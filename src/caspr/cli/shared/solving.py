@@ -195,7 +195,7 @@ def solve(
             result = result.with_notes(task.notes)
             lost = [finding for gold in result.golds for finding in losses(gold)]
             lost += review_file.strayed_ids(result, task.decisions, task.shown)
-            results.append(replace(result, findings=(*result.findings, *lost)))
+            results.append(result.with_more(lost))
     return results
 
 

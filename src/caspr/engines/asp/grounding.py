@@ -28,7 +28,7 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations, product
@@ -63,7 +63,12 @@ ALIKE = frozenset(
     {"annotator", "annotator_name", "text", "lower_text", "entity_type", "entity_name", "label"}
 )
 """Facts that say what mentions are like, and not where they are."""
-_ORDER = re.compile(r"\bmid\(|[<>]|#min\b|#max\b")
+_ORDER = re.compile(r"\bmid\(|[<>]")
+_EXTREME = re.compile(r"#(?:min|max) *\{([^}]*)\}")
+_SET = re.compile(r"\{[^}]*\}")
+_VARIABLE = re.compile(r"\b_*[A-Z][\w']*")
+_COUNTED = re.compile(r"(?<!not )\b([A-Z][\w']*) = #(?:count|sum)\b")
+_PLAIN = re.compile(r"(\w+)\(([^()]*)\)")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _LAZY = frozenset({Effect.FORBID, Effect.TOGETHER_COST})
 """What only makes solutions dearer."""
@@ -222,9 +227,42 @@ def _is_lazy(rule: ParsedRule, parsed: ParsedRules) -> bool:
 def _are_alike(parsed: ParsedRules) -> bool:
     """Return whether rules look only at what mentions are like."""
     asked = {name for name, arity in parsed.asked if (name, arity) in VOCABULARY}
-    return asked <= ALIKE and not any(
-        _ORDER.search(_STRING.sub('""', rule.text)) for rule in parsed.about_input
-    )
+    texts = [_STRING.sub('""', rule.text) for rule in parsed.about_input]
+    return asked <= ALIKE and not (any(map(_ORDER.search, texts)) or _takes_first(parsed.about_input))
+
+
+def _takes_first(rules: Sequence[ParsedRule]) -> bool:
+    """Return whether a rule may take the first or the last of some mentions, by `#min` or `#max`.
+
+    It surely does not where all it looks at are words, each given by the only condition of its term.
+    """
+    places = {("text", 0), ("lower_text", 0), ("entity_type", 1), ("entity_name", 1), ("label", 1)}
+    size = 0
+    while len(places) != size:  # the arguments that may be mentions, also of words of one's own
+        size = len(places)
+        for rule in rules:
+            body = _STRING.sub('""', rule.body)
+            for element in ";".join(_EXTREME.findall(body)).split(";"):
+                terms, _, condition = element.partition(":")
+                if not _given(condition.split(";"), places).issuperset(_VARIABLE.findall(terms)):
+                    return True
+            known = _given(_SET.sub("", body).split(";"), places).union(_COUNTED.findall(body))
+            for place, argument in enumerate(rule.arguments if rule.head else ()):
+                if not known.issuperset(_VARIABLE.findall(argument)):
+                    places.add((rule.head[0], place))
+    return False
+
+
+def _given(literals: Iterable[str], places: Collection[tuple[str, int]]) -> set[str]:
+    """Return the arguments that plain literals give which are no mentions."""
+    atoms = (_PLAIN.fullmatch(literal.strip()) for literal in literals)
+    return {
+        argument.strip()
+        for atom in atoms
+        if atom is not None
+        for place, argument in enumerate(atom[2].split(","))
+        if (atom[1], place) not in places
+    }
 
 
 def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozenset[str]]:

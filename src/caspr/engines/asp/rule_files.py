@@ -134,7 +134,9 @@ def parse_rules(files: Iterable[RuleFile]) -> ParsedRules:
 @lru_cache(maxsize=8)
 def _parsed(files: tuple[RuleFile, ...]) -> ParsedRules:
     """Read files of rules, once for all documents of a corpus and all chains that are asked about."""
-    rules = [rule for file in files for rule in sorted(_parse(file), key=lambda one: one.rule.line)]
+    rules = list(
+        _told_apart(rule for file in files for rule in sorted(_parse(file), key=lambda one: one.rule.line))
+    )
     late = _about_solution(rules)
     for rule in rules:
         _refuse_misplaced(rule, rule in late)
@@ -145,6 +147,18 @@ def _parsed(files: tuple[RuleFile, ...]) -> ParsedRules:
     odd = (warning("odd-rule", f"{_place(rule.rule)}: {words}") for rule in rules for words in rule.odd)
     findings = (*_empty(files, rules), *_unknown(rules), *_never_so(rules), *_unused(rules, asked), *odd)
     return ParsedRules(about_input, tuple(late), findings, asked)
+
+
+def _told_apart(rules: Iterable[ParsedRule]) -> Iterator[ParsedRule]:
+    """Number rules of one name in one line, or of files of one name: what they derive adds up."""
+    found: Counter[tuple[Rule, Signature | None]] = Counter()
+    for parsed in rules:
+        named, rule = parsed.rule, parsed.rule
+        while found[rule, parsed.head]:
+            found[named, parsed.head] += 1
+            rule = replace(named, title=f"{named.title} ({found[named, parsed.head]})")
+        found[rule, parsed.head] += 1
+        yield parsed if rule is named else replace(parsed, rule=rule)
 
 
 def _parse(file: RuleFile) -> Iterator[ParsedRule]:
@@ -241,7 +255,7 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
                 "what is so, let it cost that it is not: `not` before it"
             )
         return ParsedRule(
-            rule, str(_told_apart(statement)), body=body, asks=asks, atoms=atoms, weak=True, odd=odd
+            rule, str(_marked_own(statement)), body=body, asks=asks, atoms=atoms, weak=True, odd=odd
         )
     made, quoted = _with_head(rule, statement, body, asks, derives), tuple(_quoted(statement))
     return replace(made, odd=odd, atoms=atoms, quoted=quoted)
@@ -332,7 +346,7 @@ def _small_in_head(statement: Any) -> Iterator[str]:
         yield from filter(_NAME.fullmatch, map(str, symbol.arguments))
 
 
-def _told_apart(statement: Any) -> Any:
+def _marked_own(statement: Any) -> Any:
     """Begin what is in a weak constraint's brackets with a word that the encoding's brackets do not have."""
     mark = ast.SymbolicTerm(statement.location, Function(f"{_OURS}own"))
     return statement.update(terms=[mark, *statement.terms])

@@ -270,15 +270,19 @@ def _read_header(block: Block, source: str, annotators: Sequence[str]) -> _Heade
 def _of_2018(block: Block, source: str, annotators: Sequence[str]) -> _Header:
     """Make a header for a document without one, if it was said who the annotators are."""
     rows = [split_columns(text) for text in block.lines if text.strip(" ") and not text.startswith("#")]
+    number = _bracket_columns(rows) - 1
     if annotators:
         own = len(rows[0]) - len(annotators) - 1 if rows else 0
+        if own <= 0 < number < len(annotators):
+            found = f"columns of {times(number, 'annotator')} before the result"
+            raise FormatError(block.line, found, f"the {len(annotators)} that were announced")
         return _Header(tuple(annotators), max(own, 0), {}, None, {}, aligned=True)
     expected = f"a line `{HEADER}` before it, as `caspr adjudicate --layout review` writes it"
     if is_gold(block.before):
         raise FormatError(
             block.line, "the gold standard of an adjudication that is not in review layout", expected
         )
-    if (number := _bracket_columns(rows) - 1) > 0:
+    if number > 0:
         command = f"caspr redo {shlex.quote(source)} --annotators {number} --preset paper"
         expected += f"; if its last columns are annotators and a result, as in files of 2018: `{command}`"
     raise FormatError(block.line, "a document that is not in review layout", expected)

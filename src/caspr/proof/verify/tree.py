@@ -498,7 +498,7 @@ class _Moves:
             else:
                 leaves, goes = own, self.best(k, v) if theirs is None else own - theirs
             alone += max(0, stays, leaves)
-            swapped += max(0, stays, goes)
+            swapped += max(stays, goes)  # one of these is 0, or they are opposites
         allowed = "a guest takes a place that nobody has"
         ahead = required(graph.gain(u, v), allowed) - required(graph.gain(u, r), allowed)
         more = sum(self.spare(u, x, MOVE, [r]) for x in fellows if graph.gain(x, r) is None)

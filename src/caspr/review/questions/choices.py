@@ -457,8 +457,12 @@ class PriceList:
         if not joined <= set(instance.mentions):
             return NOT_KNOWN
         value = self._value(decisions, limits)
-        said = [*self._different(span, choice, choices, joined), *self._nested(span, joined)]
-        instance = self._solver.instance(replace(decisions, statements=(*decisions.statements, *said)))
+        apart = list(self._different(span, choice, choices, joined))
+        # That two are different takes the place of an answer that just these two are the same.
+        opposite = {replace(statement, kind=StatementKind.TOGETHER) for statement in apart}
+        kept = [statement for statement in decisions.statements if statement not in opposite]
+        said = (*kept, *apart, *self._nested(span, joined))
+        instance = self._solver.instance(replace(decisions, statements=said))
         solution = self._solver.incremental.joining(instance, joined, limits)
         if solution.status is Status.INFEASIBLE:
             return self._enforced(choice, joined, instance.decisions, value, limits)
@@ -489,7 +493,7 @@ class PriceList:
         decisions = self.snapshot.decisions
         for other in (doubt for rival in choices if rival is not choice for doubt in rival.doubts):
             if not decisions.separates(span, other) and not any(
-                decisions.joins(other, own) for own in joined
+                decisions.joins(other, own) for own in joined if own != span
             ):
                 yield Statement.of(StatementKind.APART, [span, other])
 

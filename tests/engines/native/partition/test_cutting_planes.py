@@ -67,6 +67,23 @@ def test_a_rough_search_ends_after_its_rounds(
     assert len(relaxed) == rounds
 
 
+def test_only_a_rough_search_leaves_a_large_problem_without_demands_to_heuristics(
+    relaxed: list[Point | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = random_problem(3, 24)
+    demanding = replace(plain, demands=(Demand(0, 0, (1, 2), (1, 1), ((0, 1), (0, 2))),))
+
+    def relaxes(problem: Problem, start: Start, size: int) -> bool:
+        monkeypatch.setattr(searching, "ROUGH_SIZE", size)
+        relaxed.clear()
+        searching._searched(problem, Watch(), start)
+        return bool(relaxed)
+
+    rough = Start(rough=True)
+    assert not relaxes(plain, rough, 23)
+    assert relaxes(plain, COLD, 23) and relaxes(demanding, rough, 23) and relaxes(plain, rough, 24)
+
+
 def test_what_a_round_puts_apart_stays_apart_in_the_next() -> None:
     narrowed = []
     for seed in range(6):

@@ -146,6 +146,15 @@ def test_demands(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "forced" in kinds
 
 
+def test_a_pair_that_fixing_put_together_is_not_decided_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search branches on what fixing left, however little that is: here it left such a pair unclear."""
+    monkeypatch.setattr(searching, "TINY", 1)
+    monkeypatch.setattr(searching, "SHRINKAGE", 1.0)
+    problem = random_demanding(279, nodes=9)
+    outcome = search(problem, Watch(), RECORDED)
+    assert shown(graph_of(problem), outcome) == outcome.value
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_lists_of_pairs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from caspr.engines.native.partition import splitting

@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 
 from caspr.engines.native.partition import search as searching
+from caspr.engines.native.partition import splitting
 from caspr.engines.native.partition.cuts import Cuts
 from caspr.engines.native.partition.exhaustive import enumerate_optima
 from caspr.engines.native.partition.lp import Nearby
 from caspr.engines.native.partition.outcome import COLD, NO_FLOOR, SearchOutcome, Start
 from caspr.engines.native.partition.problem import Labels, Problem
 from caspr.engines.native.partition.search import first_cuts, search, search_split
+from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import split
 from caspr.engines.native.partition.watch import Watch
 from caspr.task.solution import Stop
+from tests.engines.native.partition.random_listings import random_listing
 from tests.engines.native.partition.random_problems import random_problem
 
 
@@ -102,7 +105,8 @@ def test_the_cuts_of_all_pieces_are_expressed_in_the_nodes_of_the_whole() -> Non
 def test_what_is_remembered_of_a_piece_is_its_optimum_whatever_bound_and_floor_the_whole_had(
     seed: int,
 ) -> None:
-    problem = beside(random_problem(seed, 6), random_problem(seed + 1000, 5))
+    sizes = ((5, 7), (6, 5))[seed % 2]
+    problem = beside(random_problem(seed, sizes[0]), random_problem(seed + 1000, sizes[1]))
     value, reduced = optimum(problem), split(problem, Watch())
     for floor, bound in ((value, 0), (value + 3, value), (NO_FLOOR, value), (value - 1, value)):
         remembered: dict[bytes, SearchOutcome] = {}
@@ -178,6 +182,23 @@ def test_a_piece_gets_its_own_part_of_a_start() -> None:
     assert start.bound == 5
     assert start.near is not None
     assert start.near.x.tolist() == point[np.ix_([2, 1], [2, 1])].tolist()
+
+
+def test_a_piece_that_is_too_large_to_be_written_down_takes_nothing_of_a_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(splitting, "WRITTEN_OUT", 2)
+    monkeypatch.setattr(splitting, "LARGEST_MATRIX", 5)
+    tried = 0
+    for seed in range(20):
+        sparse = random_listing(seed, 20)
+        reduced, cuts = split(sparse, Watch()), first_cuts(sparse.dense())
+        start = Start(cuts=cuts, near=Nearby(np.eye(20), {}), bound=reduced.ceiling)
+        warm, cold = (search_split(reduced, Watch(), one) for one in (start, COLD))
+        assert np.array_equal(warm.labels, cold.labels), seed
+        large = any(isinstance(piece.problem, SparseProblem) for piece in reduced.pieces)
+        tried += large and any(len(star) > 3 for star in cuts.stars)
+    assert tried > 3
 
 
 @pytest.fixture

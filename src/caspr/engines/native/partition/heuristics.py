@@ -221,7 +221,7 @@ def shaken(
     return best
 
 
-def _scatter(problem: Problem, labels: Labels, random: np.random.Generator) -> Labels:
+def _scatter(problem: Problem, labels: Labels, random: "np.random.Generator") -> Labels:
     """Take the clusters around a random node apart."""
     node = int(random.integers(problem.size))
     near = np.flatnonzero(problem.gains[node] > 0)
@@ -230,7 +230,7 @@ def _scatter(problem: Problem, labels: Labels, random: np.random.Generator) -> L
     return _alone(labels, scattered)
 
 
-def _squeeze(problem: Problem, labels: Labels, random: np.random.Generator) -> Labels:
+def _squeeze(problem: Problem, labels: Labels, random: "np.random.Generator") -> Labels:
     """Put a random node beside one it gains with, and take out what it must not share a cluster with.
 
     Where many pairs are forbidden, no chain of single moves that each gain leads there.

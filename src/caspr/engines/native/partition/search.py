@@ -654,9 +654,12 @@ class CuttingPlanes:
         self.proof = None if proof is None else (*self.steps, *proof)
 
     def _branch(self, point: Point, narrowed: Problem, groups: Labels) -> None:
-        """Decide one pair both ways."""
-        self._note(point, narrowed, groups)
+        """Decide one pair both ways; if fixing has just put it together, start again on what is left."""
         first, second = undecided_pair(narrowed, point.x)
+        if groups[first] == groups[second]:
+            self._descend(point, narrowed, groups)
+            return
+        self._note(point, narrowed, groups)
         every = np.arange(narrowed.size)
         pair = joined(narrowed.size, np.append(every, first), np.append(firsts(groups)[groups], second))
         cut = np.zeros_like(narrowed.forbidden)

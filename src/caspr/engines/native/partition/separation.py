@@ -318,7 +318,7 @@ def violated_pentagons(problem: Problem, x: Floats, watch: Watch | None = None, 
     return Cuts.beyond_stars(pentagons=_spread(sorted(rings, key=lambda ring: (-rings[ring], ring))))
 
 
-def _around(node: int, x: Floats, random: np.random.Generator) -> dict[Pentagon, float]:
+def _around(node: int, x: Floats, random: "np.random.Generator") -> dict[Pentagon, float]:
     """Join two paths that begin at a node: node, a, b and node, c, d to the ring node, a, b, d, c."""
     near, far = _halves(node, x, random)
     if len(near) < 2:
@@ -340,7 +340,7 @@ def _around(node: int, x: Floats, random: np.random.Generator) -> dict[Pentagon,
     }
 
 
-def _halves(node: int, x: Floats, random: np.random.Generator) -> tuple[Labels, Labels]:
+def _halves(node: int, x: Floats, random: "np.random.Generator") -> tuple[Labels, Labels]:
     """Find paths of two sides from a node that hardly leave room for more: their second and third nodes."""
     open_pairs = np.flatnonzero((x[node] > CLEAR) & (x[node] < 1 - CLEAR))
     onward = x[open_pairs]

@@ -269,6 +269,8 @@ export class Sentence {
     this.root.hidden = !this.root.hidden;
     remember(SENTENCE_KEY, this.root.hidden ? "" : "open");
     this.render();
+    // The text has less room now: what the line is about stays in view.
+    if (!this.root.hidden && this.#mention) this.app.text.reveal(this.#mention);
     this.app.say(this.root.hidden ? "Closed." : this.#title, { quiet: true });
   }
 
