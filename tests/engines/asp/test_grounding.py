@@ -370,7 +370,7 @@ def test_rules_that_are_asked_about_all_mentions_may_be_among_those_about_chains
     full, _ = derive(instance, files)
     monkeypatch.setattr(grounding, "MANY", 0)
     lazy, _ = derive(instance, files)
-    asked = set(derive_within(instance.under(lazy), [chains[0].mentions]).consequences)
+    asked = set(derive_within(instance.under(lazy), (chains[0].mentions,)).consequences)
     within = {one for one in full.consequences if set(one.mentions) <= set(chains[0].mentions)}
     assert within <= asked <= set(full.consequences)
 

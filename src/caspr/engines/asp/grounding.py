@@ -247,9 +247,9 @@ def _takes_first(rules: Sequence[ParsedRule]) -> bool:
                 if not _given(condition.split(";"), places).issuperset(_VARIABLE.findall(terms)):
                     return True
             known = _given(_SET.sub("", body).split(";"), places).union(_COUNTED.findall(body))
-            for place, argument in enumerate(rule.arguments if rule.head else ()):
-                if not known.issuperset(_VARIABLE.findall(argument)):
-                    places.add((rule.head[0], place))
+            if rule.head is not None:
+                held = [not known.issuperset(_VARIABLE.findall(argument)) for argument in rule.arguments]
+                places |= {(rule.head[0], place) for place, holds in enumerate(held) if holds}
     return False
 
 
