@@ -162,13 +162,6 @@ def test_the_majority_is_tried_first_unless_an_annotator_seems_better() -> None:
     assert worse < max(annotators)
 
 
-@pytest.mark.parametrize("others", [(), ([],), ([1, 2, 3],)])
-def test_once_time_is_up_chains_may_be_none_or_the_same(others: tuple[list[int], ...]) -> None:
-    given = [annotation("a", [1, 2, 3])]
-    given += [annotation(f"b{n}", *filter(None, [chain])) for n, chain in enumerate(others)]
-    assert priced_baseline(Instance(tuple(given), OBJECTIVES["u"]), 0) is not None
-
-
 def test_once_time_is_up_a_second_answer_is_tried_only_if_it_may_be_the_best(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
