@@ -103,6 +103,7 @@ TESTS: Mapping[str, Sequence[str]] = {
         f"{NATIVE}/partition/test_proofs.py::test_nothing_is_recorded_that_nobody_wants",
         f"{NATIVE}/partition/test_proofs.py::test_small_problems",
         f"{NATIVE}/partition/test_proofs.py::test_demands",
+        f"{NATIVE}/partition/test_proofs.py::test_a_pair_that_fixing_put_together_is_not_decided_both_ways",
         f"{NATIVE}/partition/test_search.py",
     ),
     "engines/native/state.py": (f"{NATIVE}/test_state.py", f"{NATIVE}/test_flip_prices.py"),

@@ -24,17 +24,13 @@ somebody did not mark is a chain of one for it, unless asked otherwise.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
-from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
+from functools import cached_property
 from itertools import chain as flatten
 from itertools import count, repeat
 from operator import itemgetter
-from pathlib import Path
-from typing import Any
 
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
@@ -191,34 +187,15 @@ def _assign(weights: Weights) -> list[tuple[int, int]]:
     if len(rows) == 1 or len(columns) == 1:
         return [max(weights, key=lambda pair: (weights[pair], -pair[0], -pair[1]))]
     import numpy as np
+    from scipy.optimize import linear_sum_assignment
 
     row_of, column_of = ({item: number for number, item in enumerate(side)} for side in (rows, columns))
     matrix = np.zeros((len(rows), len(columns)))
     for (row, column), weight in weights.items():
         matrix[row_of[row], column_of[column]] = weight
-    chosen = zip(*(side.tolist() for side in _assignment_solver()(matrix, maximize=True)), strict=True)
+    chosen = zip(*(side.tolist() for side in linear_sum_assignment(matrix, maximize=True)), strict=True)
     pairs = [(rows[row], columns[column]) for row, column in chosen]
     return [pair for pair in pairs if pair in weights]
-
-
-@cache
-def _assignment_solver() -> Callable[..., Any]:
-    """Return `scipy.optimize.linear_sum_assignment`, without importing all the rest where that is possible.
-
-    The solver is a module of its own in C++, and `scipy.optimize` takes longer to import than most documents
-    to compare.
-    """
-    scipy = find_spec("scipy")
-    folders = scipy.submodule_search_locations if scipy else None
-    found = PathFinder.find_spec("_lsap", [str(Path(folder, "optimize")) for folder in folders or ()])
-    try:
-        module = module_from_spec(found)  # type: ignore[arg-type]
-        found.loader.exec_module(module)  # type: ignore[union-attr]
-        return module.linear_sum_assignment  # type: ignore[no-any-return]
-    except (AttributeError, ImportError):  # other versions of scipy may have it elsewhere
-        from scipy.optimize import linear_sum_assignment
-
-        return linear_sum_assignment
 
 
 def count_pairs(size: int, more: int | None = None) -> int:
