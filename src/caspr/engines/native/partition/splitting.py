@@ -81,7 +81,7 @@ class Split:
     shrunk: Shrunk | None = None
     """What the rules left that keep all optima, if the problem was large."""
     unique: bool = False
-    """Whether no optimum has fewer pairs: all hold together what this does, and what is left gains nothing."""
+    """Whether no optimum has fewer pairs: all hold these together, and nothing that is left gains."""
     held: Labels | None = None
     """What all optima hold together, in place of `labels`, if that is less."""
 
