@@ -376,6 +376,12 @@ EQUIVALENTS = (
         "nodes without listed pairs pull the same one by one, or not at all, only slower",
     ),
     Equivalent(
+        "takes_place",
+        "stays = 0 if beside is None or theirs is None else theirs - (own or 0)",
+        ("drop-operand 5",),
+        "nodes that keep a guest away forbid each other, so a node that r allows is one that v allows",
+    ),
+    Equivalent(
         "_pull",
         "most, firm = (0, 0) if allowing[d] == total else self._most(d, allowing)",
         ("never",),
