@@ -71,6 +71,12 @@ OPEN = "any open pair may be branched on, and this one is open, too"
 
 EQUIVALENTS = (
     Equivalent(
+        "run",
+        "cuts = self.cuts if self.first else NO_CUTS",
+        ("always",),
+        "inequalities that are kept hold, and only change where a similar search starts",
+    ),
+    Equivalent(
         "_exhausted",
         "if not problem.demands:",
         ("never",),

@@ -172,6 +172,7 @@ def test_without_time_a_piece_keeps_what_is_known_or_meets_its_demands_whatever_
     late, met, better = Watch(stop=Stop.TIME), 0, 0
     for seed in range(100):
         for piece in split(random_demanding(seed), Watch()).pieces:
+            assert isinstance(piece.problem, Problem)
             first = searching.first_clustering(piece.problem, late)
             rushed = searching._searched(piece.problem, late, Start(floor=0))
             assert np.array_equal(rushed.labels, first)
