@@ -71,6 +71,30 @@ OPEN = "any open pair may be branched on, and this one is open, too"
 
 EQUIVALENTS = (
     Equivalent(
+        "_cut",
+        "if narrowed.hopeless or narrowed.breaks(groups):",
+        ("never", "drop-operand 1", "drop-operand 2"),
+        "that no clustering is left shows again where the search starts anew, only later",
+    ),
+    Equivalent(
+        "fix",
+        "while found and not self.stalled and self._goes_on:",
+        ("drop-operand 1", "drop-operand 2", "drop-operand 3"),
+        "when to stop fixing is steering: what is decided by then holds",
+    ),
+    Equivalent(
+        "_fixed",
+        "if narrowed.demands:",
+        ("always",),
+        "where there are no demands, none of their partners is forgotten",
+    ),
+    Equivalent(
+        "_offer",
+        "if labels is not None and value is not None and value > self.best.value:",
+        ("drop-operand 1",),
+        "no labels have no value: this tells the type checker so",
+    ),
+    Equivalent(
         "run",
         "cuts = self.cuts if self.first else NO_CUTS",
         ("always",),

@@ -9,7 +9,7 @@ import pytest
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.lp import Point, bound_from, decided, relax
-from caspr.engines.native.partition.outcome import COLD, Start
+from caspr.engines.native.partition.outcome import COLD, OnBound, Start
 from caspr.engines.native.partition.problem import Bools, Demand, Labels, Problem
 from caspr.engines.native.partition.search import CuttingPlanes, first_cuts, fix_in_all_optima, undecided_pair
 from caspr.engines.native.partition.watch import Watch
@@ -213,8 +213,23 @@ def test_a_pair_decided_both_ways_leaves_the_larger_bound(
     sides: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a limit leaves both sides unfinished, no clustering found hides the smaller one."""
-    problem, bounds = two_clusters(), iter(sides)
-    monkeypatch.setattr(CuttingPlanes, "_below", lambda *_: (next(bounds), None))
-    planes = CuttingPlanes(problem, Watch(), COLD)
+    problem, bounds, reported = two_clusters(), iter(sides), list[int]()
+
+    def below(_: CuttingPlanes, __: Problem, ___: Labels, on_bound: OnBound) -> tuple[int, None]:
+        bound = next(bounds)
+        on_bound(bound)
+        return bound, None
+
+    monkeypatch.setattr(CuttingPlanes, "_below", below)
+    planes = CuttingPlanes(problem, Watch(), Start(on_bound=reported.append))
     planes._branch(bound_from(problem, NO_CUTS), problem, np.arange(8))
     assert planes.best.bound == 9
+    assert set(reported) == {9}
+
+
+def test_what_a_relaxation_bounds_is_proven_without_branching_and_what_is_open_is_not_proven() -> None:
+    recorded = Start(record=True)
+    proof = CuttingPlanes(two_clusters(), Watch(), recorded).run(np.arange(8)).proof
+    assert proof is not None
+    assert all("pair" not in statement for statement in proof)
+    assert CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), recorded).run(np.arange(8)).proof is None
