@@ -172,6 +172,24 @@ def test_corrected_files_ask_whose_they_are(ann: Browser, project: Project) -> N
     assert (said["lines"], said["documents"]) == (["one: eve corrected"], [0])
 
 
+def test_files_of_other_documents_are_named(ann: Browser, project: Project) -> None:
+    files = {
+        f"{name}.conll": b64encode(document_text(name, "zoe").encode()).decode() for name in ("one", "four")
+    }
+    said = changed(ann, do="add", name="zoe", files=files, certain=True)
+    assert said["lines"] == ["one: zoe added", "not in project: 1 document (first: four)"]
+    del files["one.conll"]
+    said = changed(ann, do="add", name="zoe", files=files, certain=True)
+    assert said["lines"] == ["not in project: 1 document (first: four)"]
+
+
+def test_two_files_of_one_name_are_not_taken_for_one(ann: Browser, project: Project) -> None:
+    content = b64encode(document_text("one", "zoe").encode()).decode()
+    said = changed(ann, do="add", name="zoe", files={"a/x.conll": content, "b/x.conll": content})
+    assert said["status"] == 422
+    assert "'x.conll' cannot be used as a file" in said["error"]
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
