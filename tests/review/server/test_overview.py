@@ -131,6 +131,17 @@ def test_all_results_in_an_archive(ann: Browser, project: Project, tmp_path: Pat
     assert ann.ask("GET", "/golds?format=nothing").status_code == 422
 
 
+def test_a_document_called_about_keeps_its_text(tmp_path: Path) -> None:
+    project = opened(made(tmp_path, ["About", "two"]))
+    try:
+        ann = Browser(make_app(project, [ANN], Address(8765, PUBLIC)), ANN)
+        archive = zipfile.ZipFile(io.BytesIO(ann.ask("GET", "/golds?format=brat").content))
+    finally:
+        project.close()
+    assert len({name.lower() for name in archive.namelist()}) == len(archive.namelist()) == 5
+    assert archive.read("_about.txt").startswith(b"2 gold standards")
+
+
 def test_report_and_paragraph(ann: Browser) -> None:
     assert "three" in ann.ask("GET", "/report").text
     ann.post("/d/0/do", {"op": {"do": "absent", "mentions": ["1-1"]}, "version": 1})
