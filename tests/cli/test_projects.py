@@ -155,6 +155,19 @@ def test_a_project_is_made_again_until_something_is_decided(caspr: Caller, tmp_p
     assert review.read_text() == decided
 
 
+def test_a_document_that_is_done_stays_done(caspr: Caller, tmp_path: Path) -> None:
+    words = ["adjudicate", *SONG, "--layout", "project", "-o", tmp_path / "new"]
+    assert caspr(*words).code == 0
+    review = tmp_path / "new" / "documents" / "song.conll"
+    header, text = review.read_text().split("\n", 1)
+    done = f'{header}\n# caspr done: by "Ann" at 2026-11-17T09:30:05Z\n{text}'
+    review.write_text(done)
+    assert "this would lose the 1 mark as done in a review file" in caspr.fails(*words)
+    assert review.read_text() == done
+    assert caspr("redo", review, "--objective", "u").code == 0
+    assert "# caspr done: by" in review.read_text()
+
+
 def test_a_project_never_replaces_what_is_no_project(caspr: Caller, tmp_path: Path) -> None:
     project = tmp_path / "new"
     (project / "documents").mkdir(parents=True)

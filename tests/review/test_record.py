@@ -10,6 +10,7 @@ import pytest
 from caspr.errors import OutputError
 from caspr.formats import review_file
 from caspr.review import session as store_module
+from caspr.review.record import packed, unpacked
 from caspr.review.session import ReviewSession
 from tests.instances import annotation
 from tests.review.sessions import Values, lasting, opened, paper, reopened
@@ -34,6 +35,13 @@ def plain(path: Path) -> ReviewSession:
     """Open a review in which decisions can be expressed by cells."""
     chains = [[(1, 2), (4, 4), (7, 7)], [(5, 5), (6, 6)]]
     return opened(path, [annotation(name, chains, 8) for name in "ab"])
+
+
+def test_what_unpacks_to_very_much_is_refused() -> None:
+    text = "".join(f"{number}\tword\t(1)\n" for number in range(100_000))
+    assert unpacked(packed(text)) == text
+    with pytest.raises(ValueError, match="too large"):
+        unpacked(packed("a" * (30 << 20)))
 
 
 def test_every_decision_line_says_who_and_when(path: Path) -> None:

@@ -16,10 +16,12 @@ from urllib.parse import quote_plus
 import httpx
 import pytest
 
+from caspr.errors import InputError
 from caspr.formats import read
-from caspr.formats.review_file.project import is_project
+from caspr.formats.review_file.project import is_project, read_project
 from caspr.review.server.presence import ALIVE
-from caspr.start.draft import COPIES, NAME, RESULTS
+from caspr.start.draft import COPIES, NAME, RESULTS, is_draft
+from caspr.start.folders import is_reviewed, new_folder
 from caspr.start.remedies import REMEDIES
 from tests.cli.caller import EXAMPLES, SONG
 from tests.start.desk import HOST, OURS, Desk
@@ -230,6 +232,15 @@ def test_a_link_among_the_copies_leads_nowhere(desk: Desk, tmp_path: Path) -> No
     assert list(elsewhere.iterdir()) == []
 
 
+def test_files_in_a_folder_that_is_no_project_are_not_taken_for_copies(desk: Desk, tmp_path: Path) -> None:
+    mine = tmp_path / "corpus" / COPIES / "anna.conll"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    for button, values in (("/remove", {"name": "anna.conll"}), ("/use", {}), ("/names", {"anna": "A"})):
+        assert desk.post(button, values, at=tmp_path / "corpus").status_code == 422
+    assert files(tmp_path / "corpus") == {f"{COPIES}/anna.conll": b"mine"}
+
+
 def test_only_copies_are_removed(desk: Desk) -> None:
     folder = desk.project()
     desk.upload(folder, "a.conll", b"one")
@@ -368,6 +379,53 @@ def test_a_draft_goes_on_after_a_restart(desk: Desk, tmp_path: Path) -> None:
     for text in ("", "[1]", "{", '{"names": 7, "answers": [], "source": 5}'):
         (folder / NAME).write_text(text)
         assert later.get("/files", at=folder).status_code == 200
+
+
+def test_a_project_is_not_made_where_its_files_cannot_be_used(desk: Desk, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    for source in (tmp_path, tmp_path / "nothing"):
+        values = {"name": "new", "in": str(tmp_path), "source": str(source)}
+        assert desk.post("/make", values).status_code == 422
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_document_with_decisions_stays_in_its_project(desk: Desk) -> None:
+    folder = desk.project()
+    for path in map(Path, SONG):
+        for name in ("song", "psalm"):
+            text = path.read_text().replace("(song)", f"({name})")
+            desk.upload(folder, f"{path.stem}/{name}.conll", text.encode())
+    desk.post("/merge", {}, at=folder)
+    desk.finish(folder)
+    review = folder / "documents" / "psalm.conll"
+    review.write_text(re.sub(r"(?m)^(23\tmy *\t.*)-$", r"\1=(3)", review.read_text()))
+    before = files(folder / "documents")
+    for path in map(Path, SONG):
+        desk.post("/remove", {"name": f"{path.stem}/psalm.conll"}, at=folder)
+    desk.post("/merge", {}, at=folder)
+    assert "would lose the 1 decision" in desk.finish(folder, "failed")["error"]
+    assert [document.title for document in read_project(folder).documents] == ["psalm", "song"]
+    assert files(folder / "documents") == before
+
+
+def test_what_may_not_be_looked_into_is_no_project(desk: Desk, tmp_path: Path) -> None:
+    assert not is_reviewed(tmp_path / ("x" * 300))
+    assert not is_draft(tmp_path / ("x" * 300))
+    for path in ("~nobody-of-this-name/x", "a\0", "x" * 300):
+        assert desk.post("/open", {"path": path}).status_code == 422
+    with pytest.raises(InputError, match="No folder can have this name"):
+        new_folder(tmp_path, "\ud800")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the administrator may look anywhere")
+def test_a_project_that_is_closed_today_does_not_close_the_start_page(desk: Desk) -> None:
+    folder = desk.project()
+    folder.chmod(0)
+    try:
+        assert desk.get("/").status_code == 200
+        assert "cannot be opened" in desk.get("/folders", at=folder).text
+    finally:
+        folder.chmod(0o700)
 
 
 def test_memory_that_is_damaged_is_no_harm(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """`caspr adjudicate`: several annotators' files in, one gold standard out."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,13 @@ import click
 from caspr.adjudication import by_document
 from caspr.cli.shared import options
 from caspr.cli.shared.inputs import read_given, refuse_forgotten_option, refuse_inside
-from caspr.cli.shared.outputs import Content, Files, Output, OutputKind, Outputs
+from caspr.cli.shared.outputs import Content, Files, Output, OutputKind, Outputs, refuse_before
 from caspr.cli.shared.solving import Reporting, Task, annotators_of, deliver, solve
 from caspr.errors import InputError
 from caspr.formats import review_file
 from caspr.formats.foreign import refuse_foreign_name
 from caspr.formats.registry import losses, output_format, rehearse, render, takes_a_folder
-from caspr.formats.review_file.project import NAME, new_project
+from caspr.formats.review_file.project import NAME, is_project, new_project, read_project
 from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.task.settings import Settings
@@ -85,7 +85,15 @@ def _texts(results: Sequence[Result], output: Path, layout: str, format: str, *,
     if layout == "review":
         return {output: review_file.write(reviews)}
     texts = new_project(reviews, [(result.value, result.status is Status.OPTIMAL) for result in results])
+    _refuse_leaving_out(output, texts)
     return {output / file: text for file, text in texts.items()}
+
+
+def _refuse_leaving_out(project: Path, files: Collection[str]) -> None:
+    """Refuse to make a project again without a document about which something is decided in it."""
+    for document in read_project(project).documents if is_project(project) else ():
+        if document.file not in files:
+            refuse_before(project / document.file, Content.RESULT, decided=False)
 
 
 def _golds(results: Sequence[Result], *, every: bool) -> list[tuple[Result, Annotation]]:

@@ -102,7 +102,9 @@ def export_all(opened: Opened, format: str, title: str) -> Download:
         lines += [f"{times(len(titles), 'document')} {words}: {', '.join(titles)}"] if titles else []
     lines += [f"{gold.document.title}: {finding}" for gold in golds for finding in losses([gold], format)]
     about = "".join(f"{printable(line)}\n" for line in lines).encode("utf-8")
-    packed = make_archive([(ABOUT, about), *sorted(files.items())])
+    # brat has the text of a document called so under this name; no name of a file begins with `_` there.
+    name = f"_{ABOUT}" if ABOUT in map(str.lower, files) else ABOUT
+    packed = make_archive([(name, about), *sorted(files.items())])
     return Download(f"{plain_name(title)}.zip", packed, "application/zip")
 
 

@@ -35,9 +35,10 @@ from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
-from zlib import compress, decompress
+from zlib import compress, decompressobj
 from zlib import error as zlib_error
 
+from caspr.formats.containers.gzip import largest
 from caspr.review.solver import Snapshot
 from caspr.storage import explained
 from caspr.task.decisions import Authorship, Decision, Note, read_spelled, signature_values, spelled
@@ -228,11 +229,17 @@ def packed(text: str) -> str:
 
 
 def unpacked(text: str) -> str:
-    """Return a text that `packed` made; raise `ValueError` for anything else."""
+    """Return a text that `packed` made; raise `ValueError` for anything else, and for far too much."""
+    if not text:
+        return ""
+    data, machine = b64decode(text), decompressobj()
     try:
-        return decompress(b64decode(text)).decode("utf-8", "surrogatepass") if text else ""
+        content = machine.decompress(data, largest(len(data)))
     except zlib_error as error:
         raise ValueError(str(error)) from error
+    if not machine.eof:
+        raise ValueError("cut off, or too large")
+    return content.decode("utf-8", "surrogatepass")
 
 
 def change_line(before: Snapshot | None, after: Snapshot) -> Line:

@@ -12,6 +12,7 @@ A review file alone has its results beside it, in `NAME-results`.
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -25,6 +26,13 @@ COPIES = "annotators"
 RESULTS = "results"
 SECONDS = "120"
 """How many seconds may be spent on a document; the review page searches on."""
+
+
+def is_draft(folder: Path) -> bool:
+    """Return whether a project was begun in a folder; none was in one that may not be looked into."""
+    with suppress(OSError):
+        return (folder / NAME).is_file()
+    return False
 
 
 @dataclass(frozen=True)

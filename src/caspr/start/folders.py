@@ -77,7 +77,7 @@ class Folders:
         plain = text.strip().strip("\"'").removeprefix("file://")
         if not plain or "\0" in plain:
             raise InputError("Type the path of a folder or a file.")
-        path = _resolved(self.start / Path(plain).expanduser())
+        path = _resolved(plain, self.start)
         if not _is_there(path):
             raise InputError(f"There is no file or folder {plain!r}. Check how it is written.")
         self.typed.add(path)
@@ -87,17 +87,15 @@ class Folders:
         """Return a path that a page asks for, or refuse it."""
         if not text or "\0" in text:
             raise InputError("The address of this page is not complete: go back to the start page.")
-        path = _resolved(Path(text))
-        if not path.is_absolute() or not any(
-            root in (path, *path.parents) for root in (self.start, *self.typed)
-        ):
+        path = _resolved(text)
+        if not any(root in (path, *path.parents) for root in (self.start, *self.typed)):
             raise InputError("This folder was not opened here: type its path on the start page to open it.")
         return path
 
 
-def _resolved(path: Path) -> Path:
+def _resolved(text: str, start: Path = Path()) -> Path:
     try:
-        return path.resolve()
+        return (start / Path(text).expanduser()).resolve()
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError("This is not the path of a file or folder.") from error
 
@@ -141,14 +139,16 @@ def entries(folder: Path) -> list[Entry]:
 
 
 def is_reviewed(path: Path) -> bool:
-    """Return whether a path is a project or a review file."""
-    return is_project(path) or review_file.is_review(path)
+    """Return whether a path is a project or a review file; one that may not be looked into is neither."""
+    with suppress(OSError):
+        return is_project(path) or review_file.is_review(path)
+    return False
 
 
 def new_folder(parent: Path, name: str) -> Path:
     """Make the folder of a new project; one that is there already must be empty."""
     plain = " ".join(name.split())
-    if not plain or plain.startswith(".") or "/" in plain or "\\" in plain or portable_name(plain) != plain:
+    if not plain or plain.startswith(".") or "/" in plain or "\\" in plain or not _is_portable(plain):
         raise InputError(
             'No folder can have this name on every computer. Leave out / \\ : * ? " < > | and a full stop at '
             "its beginning or end; names such as Sara or my_project will do."
@@ -163,6 +163,10 @@ def new_folder(parent: Path, name: str) -> Path:
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror}.") from error
     return folder
+
+
+def _is_portable(name: str) -> bool:
+    return is_text(name) and portable_name(name) == name
 
 
 def name_inside(name: str) -> PurePosixPath | None:

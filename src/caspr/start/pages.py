@@ -33,7 +33,7 @@ from caspr.review.project.project import ProjectRow, first_row
 from caspr.review.server.guard import Address, Guard, Keys
 from caspr.review.server.presence import ALIVE, Presence
 from caspr.review.server.responses import FORMAT_NAMES, body_of, person
-from caspr.start.draft import COPIES, EXPORTS, NAME, Draft, results_of
+from caspr.start.draft import COPIES, EXPORTS, Draft, is_draft, results_of
 from caspr.start.folders import (
     Folders,
     copied,
@@ -113,6 +113,13 @@ class StartPages:
         """Return the folder or file that a page is about."""
         return self.folders.allowed(request.query_params.get("at", ""))
 
+    def draft(self, request: Request) -> Draft:
+        """Return the project in the making that a page is about."""
+        folder = self.at(request)
+        if not is_draft(folder):
+            raise InputError("This folder is not a new project: go back to the start page.")
+        return Draft.read(folder)
+
     def page(self, request: Request, template: str, **values: Any) -> Response:
         """Fill a template."""
         known = {"csrf": person(request).csrf, "address": address, **values}
@@ -122,7 +129,7 @@ class StartPages:
 
     async def home(self, request: Request) -> Response:
         """Show the start page."""
-        recent = [path for path in self.folders.recent() if is_reviewed(path) or (path / NAME).is_file()]
+        recent = [path for path in self.folders.recent() if is_reviewed(path) or is_draft(path)]
         return self.page(request, "home.html", recent=recent, start=self.folders.start)
 
     async def list_folder(self, request: Request) -> Response:
@@ -143,7 +150,7 @@ class StartPages:
         return _to(self._page_of(path))
 
     def _page_of(self, path: Path) -> str:
-        if is_reviewed(path) or (path / NAME).is_file():
+        if is_reviewed(path) or is_draft(path):
             return address("/project", at=path)
         if path.is_dir():
             return address("/folders", at=path, **{"for": "open"})
@@ -163,64 +170,62 @@ class StartPages:
         parent = self.folders.take(_text(values, "in"))
         if not parent.is_dir():
             raise InputError(f"{parent} is not a folder.")
-        folder = new_folder(parent, _text(values, "name"))
-        draft = Draft(folder).changed()
+        name = _text(values, "name")
+        source = self._source(parent / name, _text(values, "source"))
+        folder = new_folder(parent, name)
+        Draft(folder).changed(source=source)
         self.folders.typed.add(folder)
         self.folders.remember(folder)
-        if values.get("source"):
-            self._use(draft, _text(values, "source"))
         return _to(address("/files", at=folder))
 
     # Its files
 
     async def show_files(self, request: Request) -> Response:
         """Show which files a project has, and take more."""
-        draft = Draft.read(self.at(request))
+        draft = self.draft(request)
         copies = [str(name) for name in await run_in_threadpool(lambda: list(copied(draft.folder / COPIES)))]
         return self.page(request, "files.html", draft=draft, copies=copies, step=draft.check())
 
     async def upload(self, request: Request) -> Response:
         """Copy a file that was dropped."""
-        folder = self.at(request)
-        if not (folder / NAME).is_file():
-            raise InputError("This folder is not a new project: go back to the start page.")
+        folder = self.draft(request).folder
         name = request.query_params.get("name", "")
         return JSONResponse({"copied": await store(folder / COPIES, name, request.stream())})
 
     async def remove(self, request: Request) -> Response:
         """Remove a copy."""
-        folder = self.at(request)
+        folder = self.draft(request).folder
         inside = folder / COPIES
         remove_copy(inside, _text(await body_of(request), "name"), list(copied(inside)))
         return _to(address("/files", at=folder))
 
     async def use(self, request: Request) -> Response:
         """Use the files of a folder where they are."""
-        draft = Draft.read(self.at(request))
-        self._use(draft, _text(await body_of(request), "path"))
+        draft = self.draft(request)
+        source = self._source(draft.folder, _text(await body_of(request), "path"))
+        draft.changed(source=source, names={}, answers={})
         return _to(address("/files", at=draft.folder))
 
-    def _use(self, draft: Draft, text: str) -> None:
+    def _source(self, folder: Path, text: str) -> str:
+        """Return the folder of the annotators' files that the user chose for a project; empty for none."""
         source = self.folders.take(text) if text else None
         if source is not None and not source.is_dir():
             raise InputError(f"{source} is a file: choose the folder it is in.")
-        if source is not None and (
-            draft.folder.is_relative_to(source) or source.is_relative_to(draft.folder)
-        ):
+        if source is not None and (folder.is_relative_to(source) or source.is_relative_to(folder)):
             raise InputError(
                 "The project and the annotators' files must not be inside each other: choose another folder."
             )
-        draft.changed(source="" if source is None else str(source), names={}, answers={})
+        return "" if source is None else str(source)
 
     async def look(self, request: Request) -> Response:
         """Look at the files."""
-        draft = Draft.read(self.at(request))
+        draft = self.draft(request)
         at = draft.folder
         return self._begin(at, [draft.check()], address("/check", at=at), address("/files", at=at))
 
     async def show_check(self, request: Request) -> Response:
         """Show what the files hold."""
-        draft = Draft.read(self.at(request))
+        draft = self.draft(request)
         job = self.jobs.get(draft.folder)
         if job is not None and job.state == "done" and job.steps == (draft.check(),):
             error = job.error.replace(f"{draft.files}{os.sep}", "")
@@ -232,7 +237,7 @@ class StartPages:
 
     async def name(self, request: Request) -> Response:
         """Keep the names that annotators get."""
-        draft = Draft.read(self.at(request))
+        draft = self.draft(request)
         values = await body_of(request)
         names = {old: " ".join(str(new).split()) for old, new in values.items()}
         for new in names.values():
@@ -249,7 +254,7 @@ class StartPages:
 
     async def ask(self, request: Request) -> Response:
         """Ask the questions on which the settings depend."""
-        draft = Draft.read(self.at(request))
+        draft = self.draft(request)
         codes = self.seen[draft.folder].codes if draft.folder in self.seen else frozenset[str]()
         answers = draft.answers or usual(codes)
         values = {"draft": draft, "questions": QUESTIONS, "answers": answers, "codes": codes}
@@ -257,10 +262,11 @@ class StartPages:
 
     async def merge(self, request: Request) -> Response:
         """Take the answers, and merge the annotations."""
-        at = self.at(request)
+        draft = self.draft(request)
+        at = draft.folder
         if not self.reviews.release(at):
             raise InputError("The review of this project is open in a window: close it, and merge again.")
-        draft = Draft.read(at).changed(answers=checked(await body_of(request)))
+        draft = draft.changed(answers=checked(await body_of(request)))
         return self._begin(at, draft.adjudicate(), address("/project", at=at), address("/questions", at=at))
 
     def _begin(self, at: Path, steps: Sequence[CommandStep], then: str, back: str) -> Response:
@@ -300,8 +306,7 @@ class StartPages:
         """Show a project or a review file with all that can be done with it."""
         at = self.at(request)
         if not is_reviewed(at):
-            known = (at / NAME).is_file()
-            page = address("/files", at=at) if known else address("/folders", at=at, **{"for": "open"})
+            page = address("/files", at=at) if is_draft(at) else address("/folders", at=at, **{"for": "open"})
             return RedirectResponse(page, 303)
         self.folders.remember(at)
         job = self.jobs.get(at)

@@ -219,6 +219,11 @@ def test_a_project_gets_a_late_annotator(
     assert change_annotators(folder, AnnotatorChanges(by_key(read_all([late]))), "Ann")[0].startswith(
         "not in the project"
     )
+    (late / "three.conll").unlink()
+    for part in ("first", "second"):
+        (late / "one.conll").write_text(document_text("one", part))
+        lines = change_annotators(folder, AnnotatorChanges(by_key(read_all([late]))), "Ann")
+        assert lines == ["one: carla corrected", "not in the project: 1 document (first: elsewhere)"]
     assert (folder / project.rows[2].file).read_bytes() == untouched
     again = opened(folder)
     assert [len(row["annotators"]) for row in again.summaries()] == [4, 4, 3]

@@ -131,6 +131,17 @@ def test_all_results_in_an_archive(ann: Browser, project: Project, tmp_path: Pat
     assert ann.ask("GET", "/golds?format=nothing").status_code == 422
 
 
+def test_a_document_called_about_keeps_its_text(tmp_path: Path) -> None:
+    project = opened(made(tmp_path, ["About", "two"]))
+    try:
+        ann = Browser(make_app(project, [ANN], Address(8765, PUBLIC)), ANN)
+        archive = zipfile.ZipFile(io.BytesIO(ann.ask("GET", "/golds?format=brat").content))
+    finally:
+        project.close()
+    assert len({name.lower() for name in archive.namelist()}) == len(archive.namelist()) == 5
+    assert archive.read("_about.txt").startswith(b"2 gold standards")
+
+
 def test_report_and_paragraph(ann: Browser) -> None:
     assert "three" in ann.ask("GET", "/report").text
     ann.post("/d/0/do", {"op": {"do": "absent", "mentions": ["1-1"]}, "version": 1})
@@ -170,6 +181,24 @@ def test_corrected_files_ask_whose_they_are(ann: Browser, project: Project) -> N
     assert all(len(one["annotators"]) == 3 for one in project.summaries())
     said = changed(ann, do="add", name="eve", files=files, certain=True)
     assert (said["lines"], said["documents"]) == (["one: eve corrected"], [0])
+
+
+def test_files_of_other_documents_are_named(ann: Browser, project: Project) -> None:
+    files = {
+        f"{name}.conll": b64encode(document_text(name, "zoe").encode()).decode() for name in ("one", "four")
+    }
+    said = changed(ann, do="add", name="zoe", files=files, certain=True)
+    assert said["lines"] == ["one: zoe added", "not in project: 1 document (first: four)"]
+    del files["one.conll"]
+    said = changed(ann, do="add", name="zoe", files=files, certain=True)
+    assert said["lines"] == ["not in project: 1 document (first: four)"]
+
+
+def test_two_files_of_one_name_are_not_taken_for_one(ann: Browser, project: Project) -> None:
+    content = b64encode(document_text("one", "zoe").encode()).decode()
+    said = changed(ann, do="add", name="zoe", files={"a/x.conll": content, "b/x.conll": content})
+    assert said["status"] == 422
+    assert "'x.conll' cannot be used as a file" in said["error"]
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,9 @@ def test_a_search_that_takes_long_is_cancelled(start: Page, tmp_path: Path) -> N
     start.wait_for_url("**/running?**", timeout=MINUTE)
     check(start, "working")
     start.get_by_role("button", name="Cancel").click()
-    expect(start.get_by_text("It was cancelled. Nothing was changed.")).to_be_visible(timeout=MINUTE)
+    expect(start.get_by_text("It was cancelled. Everything is as it was before this step.")).to_be_visible(
+        timeout=MINUTE
+    )
     check(start, "cancelled")
     assert not (tmp_path / "Heron" / "caspr-project.json").exists()
     start.get_by_role("link", name="Back").click()

@@ -15,7 +15,8 @@ except for the one file that `redo` rewrites in place, of which a backup is kept
 
 A command may be repeated, so outputs of an earlier call are replaced; what may be somebody's work is not:
 
-    a review file       is replaced if it holds no decisions and no notes, or if the new one holds them, too;
+    a review file       is replaced if it holds no decisions, no notes and no mark that it is done, or if the
+                        new one holds them, too;
     a gold standard     is replaced, and only such a file or a review file becomes one;
     other annotations   become a file that was converted, if they are in the format that is written;
     a companion         such as brat's text is replaced with the file it belongs to, if that was there;
@@ -68,8 +69,8 @@ _STANDARD_OUTPUTS = (str(STANDARD_OUTPUT), "/dev/stdout", "/dev/fd/1", "/proc/se
 _GOLD = re.compile(rb"caspr[ _=-]?gold", re.IGNORECASE)
 """How formats mark a gold standard."""
 _REVIEW = re.compile(rb"^(?:\xef\xbb\xbf)?" + re.escape(HEADER.encode()), re.MULTILINE)
-_NOTE = "note"
-"""What a note is called among decisions."""
+_NOTE, _DONE = "note", "done"
+"""What a note, and the mark of a document that is done, are called among decisions."""
 _REMEDY = "choose another name, or move or delete that file first"
 
 
@@ -407,8 +408,9 @@ def _refuse_losing(path: Path, old: bytes, new: bytes) -> None:
         if held <= kept:
             return
         noted = sum(what == _NOTE for _, what, _ in held)
+        done = sum(what == _DONE for _, what, _ in held)
         made = sum(number_of_acts(review.decided) for review in reviews)
-        counts = ((made, "decision"), (noted, "note"))
+        counts = ((made, "decision", None), (noted, "note", None), (done, "mark as done", "marks as done"))
         held_words = " and ".join(times(*count) for count in counts if count[0])
         problem = f"this would lose the {held_words} in a review file"
     except CasprError:
@@ -424,7 +426,7 @@ def _parsed(data: bytes, path: Path) -> Sequence[Review]:
 
 
 def _decided(reviews: Sequence[Review]) -> frozenset[tuple[object, str, object]]:
-    """Return everything that was decided or noted: in which document, what kind it is, and what it says."""
+    """Return all that was decided, noted or called done: in which document, what it is, and what it says."""
     decided: set[tuple[object, str, object]] = set()
     for review in reviews:
         key, decisions = review.gold.document.key, review.decisions
@@ -434,6 +436,8 @@ def _decided(reviews: Sequence[Review]) -> frozenset[tuple[object, str, object]]
         decided.update((key, statement.kind, statement.mentions) for statement in decisions.statements)
         decided.update((key, "name", name) for name in decisions.names)
         decided.update((key, _NOTE, note) for note in review.notes)
+        if review.done is not None:
+            decided.add((key, _DONE, None))
     return frozenset(decided)
 
 

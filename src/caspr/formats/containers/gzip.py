@@ -19,9 +19,14 @@ def is_gzip(data: bytes) -> bool:
     return data.startswith(_MAGIC)
 
 
+def largest(packed: int) -> int:
+    """Return how many bytes may be unpacked from some."""
+    return min(LARGEST, DENSEST * packed + 100_000)
+
+
 def unpack(data: bytes) -> bytes:
     """Return what is packed in a file, or refuse one that is broken or too large."""
-    limit = min(LARGEST, DENSEST * len(data) + 100_000)
+    limit = largest(len(data))
     parts: list[bytes] = []
     size = 0
     rest = data

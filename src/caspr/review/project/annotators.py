@@ -142,6 +142,13 @@ def of_one_document(changes: AnnotatorChanges, document: Document) -> AnnotatorC
     return replace(changes, added={document.key: named})
 
 
+def left_out(changes: AnnotatorChanges, titles: Collection[str], where: str) -> list[str]:
+    """Say which new annotations are of no document that is there, from the titles of those."""
+    given = {Document(name, (), part=part).title for name, part in changes.added}
+    missing = sorted(given.difference(titles))
+    return [f"not in {where}: {times(len(missing), 'document')} (first: {missing[0]})"] if missing else []
+
+
 @dataclass(frozen=True)
 class Correction:
     """An annotator with a new name who is likely one who is there."""
@@ -234,7 +241,8 @@ def _uploaded(files: Mapping[str, object]) -> list[list[Annotation]]:
         for number, (file, content) in enumerate(files.items()):
             plain = PurePosixPath(file.replace("\\", "/")).name.lstrip(".") or f"file{number}"
             try:
-                (Path(folder) / plain).write_bytes(b64decode(str(content), validate=True))
+                with (Path(folder) / plain).open("xb") as written:  # not over another of the same name
+                    written.write(b64decode(str(content), validate=True))
             except (ValueError, OSError) as error:
                 raise OperationError(f"{plain[:80]!r} cannot be used as a file.") from error
         try:
@@ -603,10 +611,7 @@ def change_annotators(
             finally:
                 session.close()
     lines = [line for report in reports for line in report.lines()]
-    missing = sorted(titles - known) if len(known) != 1 or not reports else []
-    if missing:
-        where = "the project" if is_project(path) else "the review"
-        lines.append(f"not in {where}: {times(len(missing), 'document')} (first: {missing[0]})")
+    lines += left_out(changes, known, "the project" if is_project(path) else "the review")
     return lines or ["nothing is new in these annotations"]
 
 

@@ -18,7 +18,13 @@ from caspr.formats.registry import EXPORTED
 from caspr.review.documents import ReviewDocument
 from caspr.review.exports import Download, export_all, methods_of_all, report_on_all
 from caspr.review.operations import OperationError
-from caspr.review.project.annotators import asked_changes, change_session, likely_corrections, of_one_document
+from caspr.review.project.annotators import (
+    asked_changes,
+    change_session,
+    left_out,
+    likely_corrections,
+    of_one_document,
+)
 from caspr.review.project.project import Workplace
 from caspr.review.project.rounds import Row, next_anywhere, next_in_rounds, round_of, rounds_of
 from caspr.review.project.team import Leases
@@ -182,6 +188,7 @@ class Overview:
                 reports = change_session(session, changes, who or session.who, [inner])
             lines += [line for report in reports for line in report.lines()]
             changed += [number] if reports else []
+        lines += left_out(changes, [works[0].document.title for works in there], self.work.title)
         return {"lines": lines or ["Nothing is new in these annotations."], "documents": changed}
 
     def _undo_annotators(self, values: dict[str, Any], who: str) -> dict[str, Any]:
