@@ -233,3 +233,14 @@ def test_what_a_relaxation_bounds_is_proven_without_branching_and_what_is_open_i
     assert proof is not None
     assert all("pair" not in statement for statement in proof)
     assert CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), recorded).run(np.arange(8)).proof is None
+
+
+@pytest.mark.parametrize("proofs", [(None, ()), ((), None)])
+def test_a_side_without_a_proof_leaves_the_pair_without_one(
+    proofs: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, sides = two_clusters(), iter(proofs)
+    monkeypatch.setattr(CuttingPlanes, "_below", lambda *_: (9, next(sides)))
+    planes = CuttingPlanes(problem, Watch(), Start(record=True))
+    planes._branch(bound_from(problem, NO_CUTS), problem, np.arange(8))
+    assert planes.proof is None
