@@ -71,6 +71,18 @@ OPEN = "any open pair may be branched on, and this one is open, too"
 
 EQUIVALENTS = (
     Equivalent(
+        "_below",
+        "if problem.breaks(groups):",
+        ("never",),
+        "what joins a forbidden pair is no clustering and has no value: that side is searched for nothing",
+    ),
+    Equivalent(
+        "_below",
+        "return max(raised(outcome.bound, constant), self.threshold), outcome.proof",
+        ("drop-operand 1",),
+        "a bound below the threshold says no more than the threshold, and none is reported",
+    ),
+    Equivalent(
         "_cut",
         "if narrowed.hopeless or narrowed.breaks(groups):",
         ("never", "drop-operand 1", "drop-operand 2"),

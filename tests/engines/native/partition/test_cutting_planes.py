@@ -9,7 +9,7 @@ import pytest
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.lp import Point, bound_from, decided, relax
-from caspr.engines.native.partition.outcome import COLD, OnBound, Start
+from caspr.engines.native.partition.outcome import COLD, OnBound, Start, ignore_bound
 from caspr.engines.native.partition.problem import Bools, Demand, Labels, Problem
 from caspr.engines.native.partition.search import CuttingPlanes, first_cuts, fix_in_all_optima, undecided_pair
 from caspr.engines.native.partition.watch import Watch
@@ -244,3 +244,22 @@ def test_a_side_without_a_proof_leaves_the_pair_without_one(
     planes = CuttingPlanes(problem, Watch(), Start(record=True))
     planes._branch(bound_from(problem, NO_CUTS), problem, np.arange(8))
     assert planes.proof is None
+
+
+def test_what_was_shown_before_partners_were_forgotten_is_shown_anew() -> None:
+    problem = two_clusters(Demand(0, 0, (1, 2), (1, 1), ((0, 1), (0, 2))))
+    point = bound_from(problem, NO_CUTS)
+    planes = CuttingPlanes(problem, Watch(), COLD)
+    planes.shown, planes.lowest = 7, (problem, point)
+    planes._narrow(point, replace(problem, forbidden=problem.forbidden))
+    assert (planes.shown, planes.lowest) == (7, (problem, point))
+    fewer = replace(problem, demands=())
+    planes._narrow(point, fewer)
+    assert planes.shown == fewer.ceiling
+    assert not planes.lowest
+
+
+@pytest.mark.parametrize("groups", [np.arange(8), np.array([0, 0, 1, 2, 3, 4, 5, 6])])
+def test_a_side_that_is_left_open_is_bounded_by_what_it_may_gain(groups: Labels) -> None:
+    planes = CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), COLD)
+    assert planes._below(two_clusters(), groups, ignore_bound) == (24, None)
