@@ -70,6 +70,48 @@ STEERING = (
 OPEN = "any open pair may be branched on, and this one is open, too"
 
 EQUIVALENTS = (
+    Equivalent(
+        "run",
+        "cuts = self.cuts if self.first else NO_CUTS",
+        ("always",),
+        "inequalities that are kept hold, and only change where a similar search starts",
+    ),
+    Equivalent(
+        "_exhausted",
+        "if not problem.demands:",
+        ("never",),
+        "without demands, too, all clusterings may be tried one by one, only slower",
+    ),
+    Equivalent(
+        "_exhausted",
+        "assert optima is not None  # all nodes alone reach the floor of 0",
+        ("always",),
+        "it tells the type checker what the remark says",
+    ),
+    Equivalent(
+        "_exhausted",
+        "if reached > value:",
+        ("boundary",),
+        "of two clusterings with one value, either may stand: the rule for ties decides later",
+    ),
+    Equivalent(
+        "__init__",
+        "self.turn, self.rounds, self.shaken = 0, 0, not self.first",
+        ("negate",),
+        "shaking a clustering only finds a better one sooner",
+    ),
+    Equivalent(
+        "__init__",
+        "self.cuts, self.near = NO_CUTS, start.near or Nearby((problem.gains > 0).astype(np.float64), {})",
+        ("drop-operand 1",),
+        "a relaxation may start anywhere, only slower",
+    ),
+    Equivalent(
+        "closed",
+        "return (self.shown if self.start.record else self.best.bound) <= self.threshold",
+        ("always",),
+        "a bound that was handed down only ends it sooner: what is shown here closes it, too",
+    ),
     Equivalent("undecided", "unclear = np.minimum(x, 1 - x)", ("drop-operand 2",), OPEN),
     Equivalent(
         "undecided",
@@ -374,6 +416,12 @@ EQUIVALENTS = (
         "listed = {d for s in self.weights for d in self.graph.rows[s]} & self.component",
         ("drop-operand 2",),
         "nodes without listed pairs pull the same one by one, or not at all, only slower",
+    ),
+    Equivalent(
+        "takes_place",
+        "stays = 0 if beside is None or theirs is None else theirs - (own or 0)",
+        ("drop-operand 5",),
+        "nodes that keep a guest away forbid each other, so a node that r allows is one that v allows",
     ),
     Equivalent(
         "_pull",

@@ -10,7 +10,7 @@ import pytest
 from caspr import adjudicate, read
 from caspr.adjudication import adjudicate_document, prepare
 from caspr.engines.asp import grounding
-from caspr.engines.asp.grounding import derive, refuse_forged
+from caspr.engines.asp.grounding import derive, derive_within, refuse_forged
 from caspr.engines.asp.rule_files import VOCABULARY, parse_rules
 from caspr.engines.native.proof_writer import prove_optimal
 from caspr.errors import EngineError, InputError, LimitError
@@ -330,6 +330,10 @@ def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(monkeypatch: pytes
         'first(M) :- M = #max { 1: text(_,"}"); X: own(Y,X) }. own(Y,M) :- label(_,M,Y).',
         "first(M) :- N = #max { X: text(X,_) }, M = N.",
         "own(N) :- text(M,_), M = N. first(M) :- own(M), M = #min { X: own(X) }.",
+        "first(M) :- M = #min { X: text(N,_), X = Y, Y = N }.",
+        "own(X) :- text(N,_), X = f(N). first(M) :- text(M,_), f(M) = #min { X: own(X) }.",
+        "first(M) :- text(M,_), f(M) = #min { X: text(N,_), X = f(N) }.",
+        'first(M) :- M = #min { X: text(X,_) }, 1 = #count { X: text(_,X) }, not other("a").',
     ],
 )
 def test_rules_that_take_the_first_of_some_mentions_tell_them_apart(
@@ -344,6 +348,31 @@ def test_rules_that_take_the_first_of_some_mentions_tell_them_apart(
     monkeypatch.setattr(grounding, "MANY", 0)
     result = adjudicate_document(annotations, settings=change(Settings(), {"rules": rules}))
     assert (result.value, len(result.chains[0].mentions)) == (30, 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "forbid(M1,M2) :- text(M1,T), text(M2,T), M1 != M2. odd(M) :- forbid(M,_). "
+        "together_cost(M1,M2,1) :- odd(M1), odd(M2), M1 != M2.",
+        "forbid(M1,(M2;M3)) :- text(M1,T), text(M2,T), text(M3,T). "
+        "together_cost(M1,M2,1) :- text(M1,T), text(M2,T), M1 != M2.",
+    ],
+)
+def test_rules_that_are_asked_about_all_mentions_may_be_among_those_about_chains(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = Document("d", ("w",) * 6)
+    chains = [Chain.of(str(start), [Span(token, token) for token in range(start, start + 3)])
+              for start in (1, 4)]  # fmt: skip
+    annotations = tuple(Annotation.of(name, document, chains) for name in ("anna", "ben"))
+    instance, files = Instance(annotations), [RuleFile("ours.lp", text)]
+    full, _ = derive(instance, files)
+    monkeypatch.setattr(grounding, "MANY", 0)
+    lazy, _ = derive(instance, files)
+    asked = set(derive_within(instance.under(lazy), (chains[0].mentions,)).consequences)
+    within = {one for one in full.consequences if set(one.mentions) <= set(chains[0].mentions)}
+    assert within <= asked <= set(full.consequences)
 
 
 def test_the_library_asks_about_mentions_alike() -> None:

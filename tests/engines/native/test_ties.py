@@ -11,10 +11,10 @@ from bench.demands import lonely, noisy_document
 from bench.steadiness import instance_of, like_a_play, steps
 from caspr.engines.native import Memory, engine, solve_with
 from caspr.engines.native import ties as instance_ties
-from caspr.engines.native.partition import ties, watch
+from caspr.engines.native.partition import exhaustive, ties, watch
 from caspr.engines.native.partition.exhaustive import Walk
 from caspr.engines.native.partition.outcome import SearchOutcome
-from caspr.engines.native.partition.problem import LARGEST_MASS, Problem
+from caspr.engines.native.partition.problem import LARGEST_MASS, Demand, Problem
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.sparse import SparseProblem, listed
 from caspr.engines.native.partition.splitting import Split
@@ -115,6 +115,18 @@ def test_a_limit_leaves_an_optimum() -> None:
         outcome = search(problem.dense(), Watch())
         found = ties.first_optimum(problem, outcome, Watch(deadline=0.0))
         assert problem.value(found.labels) == outcome.value
+
+
+def test_a_limit_may_come_before_the_first_of_few_clusterings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exhaustive, "OFTEN", 1)
+    seldom, sizes = np.full((3, 3), -9) + 9 * np.eye(3, dtype=np.int64), np.ones(3, dtype=np.int64)
+    problem = Problem(seldom, np.zeros((3, 3), dtype=bool))
+    assert ties._first_listed(problem, sizes, Watch(deadline=0.0)).labels.tolist() == [0, 1, 2]
+    demand = Demand(0, 0, (1, 2), (0, 0), ((0, 1), (0, 2)))
+    looks = iter([False])
+    late = Watch(cancelled=lambda: next(looks, True))
+    found = ties._WithDemands(late).first(replace(problem, demands=(demand,)), sizes, np.array([0, 1, 0]))
+    assert (found.proven, found.labels.tolist()) == (False, [0, 1, 0])
 
 
 def test_a_region_that_is_not_searched_to_the_end_keeps_its_solution(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,8 @@ def test_a_guest_takes_the_place_of_who_gains_less() -> None:
     assert bound(GUEST | {(3, 5): 1}, {"guests": [[0, 1]]}) == 9 + 2 + 2 + 1
     # A node that keeps nobody away makes a leaf.
     assert bound({**GUEST, (1, 2): -1}, {"guests": [[0, 1]]}) == 9 + 6 + 2 + 2
+    # Whoever 0 forbids is not beside 2 where that is beside 0, so that 2 loses nothing there.
+    assert bound(GUEST | {(2, 6): 50}, {"guests": [[0, 1]]}) == 9 + 2 + 2 + 50
 
 
 def test_who_makes_place_for_a_guest_goes_where_that_was_or_leaves_alone() -> None:

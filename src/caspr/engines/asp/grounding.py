@@ -28,7 +28,7 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations, product
@@ -65,8 +65,10 @@ ALIKE = frozenset(
 """Facts that say what mentions are like, and not where they are."""
 _ORDER = re.compile(r"\bmid\(|[<>]")
 _EXTREME = re.compile(r"#(?:min|max) *\{([^}]*)\}")
-_VARIABLE = re.compile(r"\b[A-Z]\w*")
-_SAME = re.compile(r"\b([A-Z]\w*) = ([A-Z]\w*)")
+_SET = re.compile(r"\{[^}]*\}")
+_VARIABLE = re.compile(r"\b_*[A-Z][\w']*")
+_COUNTED = re.compile(r"(?<!not )\b([A-Z][\w']*) = #(?:count|sum)\b")
+_PLAIN = re.compile(r"(\w+)\(([^()]*)\)")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _LAZY = frozenset({Effect.FORBID, Effect.TOGETHER_COST})
 """What only makes solutions dearer."""
@@ -230,24 +232,37 @@ def _are_alike(parsed: ParsedRules) -> bool:
 
 
 def _takes_first(rules: Sequence[ParsedRule]) -> bool:
-    """Return whether a rule takes the first or the last of some mentions, by `#min` or `#max`."""
+    """Return whether a rule may take the first or the last of some mentions, by `#min` or `#max`.
+
+    It surely does not where all it looks at are words, each given by the only condition of its term.
+    """
     places = {("text", 0), ("lower_text", 0), ("entity_type", 1), ("entity_name", 1), ("label", 1)}
     size = 0
     while len(places) != size:  # the arguments that may be mentions, also of words of one's own
         size = len(places)
         for rule in rules:
             body = _STRING.sub('""', rule.body)
-            asked = ((name, place, word) for name, words in rule.atoms for place, word in enumerate(words))
-            mentions = {one for *at, word in asked if tuple(at) in places for one in _VARIABLE.findall(word)}
-            for pair in _SAME.findall(body):
-                mentions.update(pair if mentions.intersection(pair) else ())
-            sets = (part.split(":")[0] for parts in _EXTREME.findall(body) for part in parts.split(";"))
-            if any(mentions.intersection(_VARIABLE.findall(terms)) for terms in sets):
-                return True
+            for element in ";".join(_EXTREME.findall(body)).split(";"):
+                terms, _, condition = element.partition(":")
+                if not _given(condition.split(";"), places).issuperset(_VARIABLE.findall(terms)):
+                    return True
+            known = _given(_SET.sub("", body).split(";"), places).union(_COUNTED.findall(body))
             if rule.head is not None:
-                held = [not mentions.isdisjoint(_VARIABLE.findall(word)) for word in rule.arguments]
+                held = [not known.issuperset(_VARIABLE.findall(argument)) for argument in rule.arguments]
                 places |= {(rule.head[0], place) for place, holds in enumerate(held) if holds}
     return False
+
+
+def _given(literals: Iterable[str], places: Collection[tuple[str, int]]) -> set[str]:
+    """Return the arguments that plain literals give which are no mentions."""
+    atoms = (_PLAIN.fullmatch(literal.strip()) for literal in literals)
+    return {
+        argument.strip()
+        for atom in atoms
+        if atom is not None
+        for place, argument in enumerate(atom[2].split(","))
+        if (atom[1], place) not in places
+    }
 
 
 def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozenset[str]]:
@@ -281,7 +296,9 @@ def _spread(
     groups: dict[int, dict[frozenset[str], list[Span]]] = {}
     done = set()
     for one in derived:
-        number = homes[one.mentions[0]]
+        number = homes.get(one.mentions[0])
+        if number is None or number != homes.get(one.mentions[1]):
+            continue  # by a rule that is not asked within chains only: known before
         if number not in groups:
             groups[number] = _by_profile(partition[number], profiles)
         own, theirs = (profiles.get(span, frozenset()) for span in one.mentions)

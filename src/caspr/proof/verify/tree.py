@@ -571,7 +571,8 @@ def _put_guests(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
     moves = _Moves(graph)
     for u, v, *fellows in rows:
         inside = moves.component(u)
-        require({v, *fellows} < inside and len({u, v, *fellows}) == len(fellows) + 2, "a guest is not there")
+        distinct = len({u, v, *fellows}) == len(fellows) + 2
+        require(distinct and inside.issuperset({v, *fellows}), "a guest is not there")
         blockers = [
             k for k in sorted(inside - {u, v}) if graph.gain(v, k) is None and graph.gain(u, k) is not None
         ]
@@ -587,7 +588,8 @@ def _put_couples(graph: ProofGraph, rows: Sequence[Sequence[int]]) -> int:
     """Join the nodes of couples that every optimum decides alike."""
     moves = _Moves(graph)
     for u, s, v, t in rows:
-        require(len({u, s, v, t}) == 4 and {s, v, t} < moves.component(u), "a couple is not there")
+        distinct = len({u, s, v, t}) == 4
+        require(distinct and moves.component(u).issuperset({s, v, t}), "a couple is not there")
         require(graph.gain(u, v) is None is graph.gain(s, t), "a couple does not forbid each other")
         require(moves.aligned(u, s, v, t), "couples are not decided alike")
     return _joined(graph, [pair for row in rows for pair in (row[:2], row[2:])])

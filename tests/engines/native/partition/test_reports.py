@@ -163,3 +163,23 @@ def test_demands_are_met_at_first_where_no_time_is_left(monkeypatch: pytest.Monk
         assert value == quick(reduced, late).value
         met += bool(reduced.pieces) and value != UNMET
     assert met > 20
+
+
+def test_without_time_a_piece_keeps_what_is_known_or_meets_its_demands_whatever_must_be_exceeded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(searching, "TINY", 1)
+    late, met, better = Watch(stop=Stop.TIME), 0, 0
+    for seed in range(100):
+        for piece in split(random_demanding(seed), Watch()).pieces:
+            assert isinstance(piece.problem, Problem)
+            first = searching.first_clustering(piece.problem, late)
+            rushed = searching._searched(piece.problem, late, Start(floor=0))
+            assert np.array_equal(rushed.labels, first)
+            met += rushed.value != UNMET
+            best = search(piece.problem, Watch())
+            kept = searching._searched(piece.problem, late, Start(known=best.labels))
+            assert kept.value == best.value
+            better += best.value > rushed.value
+    assert met > 20
+    assert better > 5

@@ -373,7 +373,7 @@ class CuttingPlanes:
         self.slow, self.moved, self.thorough, self.spare_rounds = 0, True, False, SPARE_ROUNDS
         self.turn, self.rounds, self.shaken = 0, 0, not self.first
         self.cuts, self.near = NO_CUTS, start.near or Nearby((problem.gains > 0).astype(np.float64), {})
-        self.names = np.arange(problem.size) if start.names is None else start.names
+        self.names = np.arange(problem.size)
         # For the proof: the best bound of a relaxation that was solved here, and that relaxation.
         self.shown = problem.ceiling
         self.lowest: tuple[Problem, Point] | None = None

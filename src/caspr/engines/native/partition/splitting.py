@@ -81,9 +81,9 @@ class Split:
     shrunk: Shrunk | None = None
     """What the rules left that keep all optima, if the problem was large."""
     unique: bool = False
-    """Whether all optima are equal that have each cluster within what positive gains connect."""
+    """Whether no optimum has fewer pairs: all hold these together, and nothing that is left gains."""
     held: Labels | None = None
-    """What all of these hold together, in place of `labels`, if that is less."""
+    """What all optima hold together, in place of `labels`, if that is less."""
 
     @cached_property
     def firsts(self) -> Labels:

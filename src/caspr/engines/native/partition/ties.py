@@ -293,7 +293,9 @@ class _WithDemands:
         if problem.size <= ENUMERATED:
             every = (labels for _, labels in Walk(problem, value, self.watch).clusterings())
             listed = [labels for labels in every if problem.value(np.array(labels, dtype=np.intp)) == value]
-            return _first_of(listed, None if self.watch.expired() else len(listed), sizes)
+            count = None if self.watch.expired() else len(listed)
+            # A limit may come before the first of them.
+            return _first_of(listed or [tuple(known.tolist())], count, sizes)
         groups = _held_together(problem, known, value, self.watch)
         if (groups == known).all():
             return FirstOptimum(known, proven=True)
@@ -342,7 +344,8 @@ def _first(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
 def _first_listed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
     """Try all clusterings of a few nodes."""
     optima = enumerate_optima(problem, limit=LISTED, watch=watch)
-    assert optima is not None  # all nodes alone reach the floor of 0
+    if optima is None:  # a limit came before the first of them
+        return FirstOptimum(np.arange(problem.size), proven=False)
     return _first_of(optima.clusterings, optima.count, sizes)
 
 
