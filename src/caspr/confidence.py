@@ -286,7 +286,7 @@ class Confidences(Mapping[Span, Support]):
         voted = evidence, linked
         if voted not in self._by_votes:
             self._by_votes[voted] = self._voted(*voted)
-        return self._unless(self._by_votes[voted], decided=self._is_decided(*pair))
+        return self._unless(self._by_votes[voted], decided=self.instance.decisions.settles(*pair))
 
     def _voted(self, votes: Evidence, linked: bool) -> Confidence:
         """Return how sure it is that two mentions with some votes are in one chain, or in two."""
@@ -294,14 +294,6 @@ class Confidences(Mapping[Span, Support]):
         giving = _chosen(self._weights.linking, evidence.givers)
         lacking = _chosen(self._weights.parting, evidence.viewers & ~evidence.givers)
         return by_votes(*((giving, lacking) if linked else (lacking, giving)))
-
-    def _is_decided(self, first: Span, second: Span) -> bool:
-        decisions = self.instance.decisions
-        return bool(decisions) and (
-            decisions.joins(first, second)
-            or decisions.separates(first, second)
-            or any(span in decisions.alone or decisions.rules_out(span) for span in (first, second))
-        )
 
     def now(self, mention: Span) -> Stance:
         """Return what the result says about a mention."""

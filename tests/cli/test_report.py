@@ -195,6 +195,12 @@ def test_one_answer_counts_once_in_the_methods_paragraph(
     lines = "".join(f"{line}{by}\n" for line, by in zip(said, signatures, strict=True))
     review.write_text(lines + review.read_text("utf-8"), "utf-8")
     assert f"An adjudicator gave {acts}; all else" in caspr("report", review, "--methods", "-q").out
+    report = caspr("report", review, "-q").out.partition("\n")[0]
+    assert re.fullmatch(rf"(An a|A)djudicators?( \(.+\))? gave {acts}; all else was merged.*\.", report)
+    assert all(name in report for name in ("Ann", "Bob") if f'"{name}"' in lines)
+    page = review.with_name("r.html")
+    assert caspr("redo", review, "--report", page, "-q").code == 0
+    assert report in page.read_text("utf-8")
 
 
 def test_cells_that_one_answer_marked_are_one_decision(caspr: Caller, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from caspr.cli.shared.reports import feedback_texts, report_text
 from caspr.disputes import MOST_SHOWN
 from caspr.report.explained_report import explain, shared_ids
 from caspr.report.html_pages import TextPiece, passages
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.own_rules import RuleFile
 from caspr.text.document import Annotation, Chain, Document, Span
 from tests.formats.documents import annotations as drawn_annotations
@@ -238,3 +239,42 @@ def test_a_report_for_people_shows_what_matters_most_and_counts_the_rest() -> No
     assert report_text([result], "html").count("<tr data-reason=") == MOST_SHOWN
     assert explain(result, MOST_SHOWN).disputes == everything[:MOST_SHOWN]
     assert len(json.loads(report_text([result], "json"))["documents"][0]["conflicts"]) == len(everything)
+
+
+def test_what_an_adjudicator_decided_comes_first_although_it_is_sure() -> None:
+    """There are more disputes than a page shows, and all but two are less sure than those decided."""
+    rng, words = random.Random(1), [f"w{number}" for number in range(1, 151)]
+    annotations = [
+        annotated(name, [[(n, n) for n in range(1, 151) if parts[n] == part] for part in range(7)], words)
+        for name in ("ann", "bob", "cleo")
+        for parts in [[rng.randrange(7) for _ in range(151)]]
+    ]
+    pairs = [(Span(3, 3), Span(140, 140)), (Span(5, 5), Span(60, 60))]
+    held = Statement.of(StatementKind.ENTITY, [(7, 7), (8, 8)])
+    apart = [Statement.of(StatementKind.APART, pair) for pair in pairs]
+    decisions = Decisions.of(statements=[*apart, held])
+    [result] = adjudicate([[one] for one in annotations], decisions=decisions, time_limit=1, prices=0)
+    explained = explain(result, MOST_SHOWN).disputes
+    assert len(explained) == MOST_SHOWN < len(explain(result).disputes)
+    first = [dispute.pair for dispute, why in explained if why.reason == "decision"]
+    disputed = [pair for pair in pairs if result.instance.votes.evidence(*pair).k]
+    assert disputed, "somebody linked one of them"
+    assert first[: len(disputed)] == [dispute.pair for dispute, _ in explained[: len(disputed)]] == disputed
+    values = [dispute.confidence.value for dispute, _ in explained[len(disputed) :]]
+    assert values == sorted(values), "the others are in the order of what matters"
+    page = report_text([result], "html")
+    assert '<tr data-reason="decision">' in page
+    assert "What the adjudicator decided comes first" in page
+    assert "<bdi>An adjudicator gave 3 answers; all else was merged automatically.</bdi>" in page
+
+
+def test_who_decided_is_said_first_and_is_text() -> None:
+    answers = {"<b>Ann": 2, "editor": 1}
+    said = "An adjudicator (<b>Ann: 2; by hand: 1) gave 3 answers; all else was merged automatically."
+    page = report_text([decided_result()], "html", answers)
+    words = "".join(check(page).text)
+    assert words.index(said) < words.index("What annotators disagree about")
+    assert report_text([decided_result()], "text", answers).startswith(said)
+    assert said in re.sub(r"\\(.)", r"\1", report_text([decided_result()], "md", answers))
+    for format in ("html", "text", "md"):
+        assert "merged automatically" not in report_text([hostile_result()], format)

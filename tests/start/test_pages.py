@@ -89,6 +89,9 @@ def test_files_become_a_project_with_all_results(desk: Desk, tmp_path: Path) -> 
     assert gold.chains
     page = desk.get("/project", at=folder).text
     assert all(f"name={quote_plus(name)}" in page for name in made)
+    table = made["agreement.txt"].decode("utf-8").replace("\r\n", "\n")
+    assert f'<pre tabindex="0">{table}</pre>' in html.unescape(page), "of no class, so in a font of one width"
+    assert "Paragraph for LaTeX" in page
     shown = desk.get("/result", at=folder, name="report.html")
     assert "sandbox" in shown.headers["content-security-policy"]
 

@@ -24,6 +24,7 @@ from caspr.cli.shared.solving import (
     OpenReview,
     Reporting,
     annotators_of,
+    answers_of,
     deliver,
     open_review,
     read_reviews,
@@ -119,7 +120,7 @@ def _redo(opened: OpenReview, output: Path | None, gold: "_Gold", values: dict[s
     )
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
-    contents, unproven = reporting.files(results)
+    contents, unproven = reporting.files(results, answers_of(tasks))
     renewed = _renewed(opened, results)
     same = output is None and renewed == opened.known
     if not same:
@@ -141,7 +142,7 @@ def _redo_project(folder: Path, gold: "_Gold", values: dict[str, Any]) -> None:
     outputs = Outputs((*gold.outputs(), *reporting.outputs(annotators_of(tasks))), gold.inputs(folder))
     outputs.refuse()
     results = solve(tasks, outputs, reporting)
-    contents, unproven = reporting.files(results)
+    contents, unproven = reporting.files(results, answers_of(tasks))
     left = iter(results)
     documents = [(review, [next(left) for _ in review.reviews]) for review in opened]
     files, lost = gold.files([(review.name, some) for review, some in documents])

@@ -20,6 +20,7 @@ from caspr.cli.shared.solving import (
     Reporting,
     Task,
     annotators_of,
+    answers_of,
     deliver,
     open_review,
     read_reviews,
@@ -79,10 +80,11 @@ def command(
     format = format_of_methods(output, format_name) if methods else format_of(output, format_name, "text")
     results = solve(tasks, outputs, reporting)
     pages, _ = reporting.files(results)
+    answers = answers_of(tasks)
     if methods:
-        pages["-o"] = {output: methods_paragraph(results, sum(task.acts for task in tasks), format)}
+        pages["-o"] = {output: methods_paragraph(results, sum(answers.values()), format)}
     elif asked:
-        pages["-o"] = {output: report_text(results, format)}
+        pages["-o"] = {output: report_text(results, format, answers)}
     deliver(outputs, pages, results, findings, reporting)
 
 

@@ -47,7 +47,7 @@ from caspr.report.disagreements import (
     disagreement_sentence,
     examples,
 )
-from caspr.report.summary import document_summary, outcome
+from caspr.report.summary import adjudicators, answered, document_summary, outcome
 from caspr.result import ChangePrice, Result
 from caspr.task.decisions import Note
 from caspr.task.pricing import classes_of, pairs_of
@@ -122,7 +122,7 @@ class ExplainedDocument:
 
     result: Result
     disputes: tuple[tuple[Dispute, Explanation], ...]
-    """Those that are shown, the least sure decisions first."""
+    """Those that are shown: for people, what an adjudicator decided; then the least sure decisions first."""
     disputed: tuple[DisputedLinks, ...]
     """The links of all disputes, shown or not."""
     columns: tuple[Column, ...]
@@ -160,6 +160,7 @@ class ExplainedDocument:
         """Return whether there was no time to find out what it costs to flip a dispute, unlike others."""
         change = dispute.change
         known = bool(self.result.change_prices) and change.price is None and change.possible
+        known = known and not dispute.confidence.decided
         return known and set(dispute.pair) <= set(self.result.instance.mentions)
 
     def other_boundaries(self, mention: Span) -> list[tuple[Span, tuple[str, ...]]]:
@@ -180,6 +181,8 @@ class Report:
     standings: Standings
     deviations: Mapping[str, DisagreementCounts]
     """The mentions in which each annotator differs from the gold standard, by kind."""
+    answered: str = ""
+    """How often who decided something, as a sentence; empty if nothing is decided."""
 
     @cached_property
     def priced(self) -> bool:
@@ -188,21 +191,30 @@ class Report:
         return any(change.price is not None or not change.possible for change in changes)
 
 
-def explained(results: Sequence[Result], most: int | None = MOST_SHOWN) -> Report:
+def explained(
+    results: Sequence[Result], most: int | None = MOST_SHOWN, answers: Mapping[str, int] | None = None
+) -> Report:
     """Explain the disputes of some results, and compare the annotators with each other and the result.
 
-    Of each document only the disputes that matter most are explained, all if `most` is `None`.
+    Of each document only the disputes that matter most are explained, all if `most` is `None`. `answers` is
+    how often each person decided something, where that is known.
     """
     documents = tuple(explain(result, most) for result in results)
-    return Report(documents, compare_results(results), against_gold(results), deviations(results))
+    answers = answers or {}
+    said = answered(results, sum(answers.values()), adjudicators(answers))
+    return Report(documents, compare_results(results), against_gold(results), deviations(results), said)
 
 
 def explain(result: Result, most: int | None = None) -> ExplainedDocument:
-    """Explain the disputes of one result that matter most, or all."""
+    """Explain the disputes of one result that matter most, what an adjudicator decided first; or all."""
     explainer, disputed = Explainer(result), tuple(ranked_links(result))
+    shown = disputed
+    if most is not None:
+        answers = result.instance.decisions.answers
+        shown = tuple(sorted(disputed, key=lambda links: not answers.settles(*links.pair)))[:most]
     return ExplainedDocument(
         result,
-        tuple((dispute, explainer.explain(dispute)) for dispute in disputes_about(result, disputed[:most])),
+        tuple((dispute, explainer.explain(dispute)) for dispute in disputes_about(result, shown)),
         disputed,
         tuple(shared_ids(result.gold, [*result.instance.annotations, result.gold])),
         tuple(link_shares(result)),
@@ -277,6 +289,8 @@ def markdown(text: str) -> str:
 
 def text_report(report: Report) -> Iterator[str]:
     """Yield the lines of a report for the terminal."""
+    if report.answered:
+        yield printable(report.answered)
     for document, (_, typology) in zip(report.documents, report.comparison.typologies, strict=True):
         annotators = times(len(typology.annotators), "annotator")
         words = f"{annotators}. {disagreement_sentence(typology.counts)}"
@@ -350,7 +364,11 @@ def markdown_report(report: Report, title: str) -> Iterator[str]:
 
 
 def _first_section(report: Report) -> Iterator[str]:
-    """Yield what annotators disagree about: in words, by kind with examples, and for each annotator."""
+    """Yield what annotators disagree about: in words, by kind with examples, and for each annotator.
+
+    Before that, say how often an adjudicator decided something.
+    """
+    yield from (markdown(report.answered), "") if report.answered else ()
     comparison = report.comparison
     counts = comparison.disagreement
     annotators = times(len(comparison.annotators), "annotator")

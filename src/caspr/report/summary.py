@@ -5,12 +5,13 @@ What annotators marked is counted in spans: where they drew different boundaries
 depends on who matches them (`measures.typology`), and on the settings.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import log10
 from typing import Any
 
 from caspr.result import Result
+from caspr.task.decisions import EDITOR
 from caspr.task.solution import Status
 from caspr.text.document import Annotation, Document, Span
 from caspr.text.findings import Finding, Severity, percent, times
@@ -86,6 +87,33 @@ def _ties(result: Result) -> str:
     known = max(listed, solution.at_least)
     kind = "optimal solutions" if result.status is Status.OPTIMAL else "solutions of this cost"
     return f"; at least {rounded(known)} {kind}" if known > 1 else ""
+
+
+def answered(results: Sequence[Result], acts: int = 0, who: str = "An adjudicator") -> str:
+    """Say how often somebody decided something; nothing if nothing is decided.
+
+    `acts` is how often, where that is known: one answer on the review page may make several decisions.
+    Without it, these are counted.
+    """
+    decided = [result.instance.decisions for result in results if result.instance.decisions]
+    if not decided:
+        return ""
+    made = acts or sum(len(some.in_words()) + len(some.names) for some in decided)
+    where = f" in {len(decided):,} of {times(len(results), 'document')}" if len(results) > 1 else ""
+    return f"{who} gave {times(made, 'answer')}{where}; all else was merged automatically."
+
+
+def adjudicators(answers: Mapping[str, int]) -> str:
+    """Name those who decided something at the beginning of a sentence, with their numbers of answers.
+
+    >>> adjudicators({"Ann": 8, "editor": 3}), adjudicators({"Ann": 8, "Ben": 9}), adjudicators({"Ann": 8})
+    ('An adjudicator (Ann: 8; by hand: 3)', 'Adjudicators (Ben: 9; Ann: 8)', 'An adjudicator (Ann)')
+    """
+    people = [who for who in answers if who != EDITOR]
+    ranked = sorted(answers.items(), key=lambda item: (-item[1], item[0]))
+    called = [f"{'by hand' if who == EDITOR else who}: {number:,}" for who, number in ranked]
+    named = f" ({'; '.join(called) if len(called) > 1 else people[0]})" if people else ""
+    return f"{'Adjudicators' if len(people) > 1 else 'An adjudicator'}{named}"
 
 
 def rounded(count: int) -> str:

@@ -1,6 +1,7 @@
 """Exports: results as files in any format, reports and the paragraph on methods, of a document or of all."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from caspr import __version__
 from caspr.formats.containers.zip import make_archive
 from caspr.formats.registry import FORMATS, losses, render
-from caspr.formats.review_file.statements import number_of_acts
+from caspr.formats.review_file.statements import answers_by_person
 from caspr.report.explained_report import explained
 from caspr.report.html_pages import report_page
 from caspr.report.paper.methods import methods_latex, methods_text
@@ -74,6 +75,11 @@ Opened = Iterable[tuple[ReviewSession, int]]
 """Documents, each in its session and with its number there, open while it is looked at."""
 
 
+def _answers(snapshots: Iterable[Snapshot]) -> Counter[str]:
+    """Return how often each person decided something."""
+    return sum((Counter(answers_by_person(one.entries)) for one in snapshots), Counter[str]())
+
+
 def _snapshots(opened: Opened) -> Iterator[tuple[Solver, Snapshot]]:
     for session, number in opened:
         with session.lock:
@@ -110,8 +116,10 @@ def export_all(opened: Opened, format: str, title: str) -> Download:
 
 def report_on_all(opened: Opened, title: str) -> Download:
     """Return one report on all documents."""
-    results = [solver.result(snapshot) for solver, snapshot in _snapshots(opened)]
-    page = report_page(explained(results), title)
+    snapshots = list(_snapshots(opened))
+    results = [solver.result(snapshot) for solver, snapshot in snapshots]
+    answers = _answers(snapshot for _, snapshot in snapshots)
+    page = report_page(explained(results, answers=answers), title)
     return Download("report.html", page.encode("utf-8"), "text/html; charset=utf-8", REPORT_POLICY)
 
 
@@ -119,7 +127,7 @@ def methods_of_all(opened: Opened, *, latex: bool) -> Download:
     """Return the paragraph for the methods section of a paper."""
     snapshots = list(_snapshots(opened))
     results = [solver.result(snapshot) for solver, snapshot in snapshots]
-    acts = sum(number_of_acts(snapshot.entries) for _, snapshot in snapshots)
+    acts = _answers(snapshot for _, snapshot in snapshots).total()
     text = methods_text(results, __version__, acts)
     if latex:
         return Download("methods.tex", methods_latex(text).encode("utf-8"))
@@ -130,8 +138,8 @@ def report(session: ReviewSession, number: int) -> Download:
     """Return the report on a document as a page."""
     with session.lock:
         history = session.history(number)
-        result = history.solver.result(history.snapshot)
-    page = report_page(explained([result]), result.document.title)
+        result, answers = history.solver.result(history.snapshot), _answers([history.snapshot])
+    page = report_page(explained([result], answers=answers), result.document.title)
     return Download("report.html", page.encode("utf-8"), "text/html; charset=utf-8", REPORT_POLICY)
 
 

@@ -174,8 +174,8 @@ EXPORTS: Sequence[Export] = (
     ),
     Export(
         "methods-latex",
-        "The same for LaTeX",
-        "The paragraph as LaTeX, with the BibTeX entries of what it cites.",
+        "Paragraph for LaTeX",
+        "The paragraph for the methods section as LaTeX, with the BibTeX entries of what it cites.",
         "Writing the paragraph",
         ("report", "WORK", "--methods", "-o", "RESULTS/methods.tex"),
     ),

@@ -538,6 +538,15 @@ class Decisions:
             own is not None and theirs is not None and bool(own.ids and theirs.ids) and own.ids != theirs.ids
         )
 
+    def settles(self, first: Span, second: Span) -> bool:
+        """Return whether it is decided if two mentions share a chain."""
+        return bool(self) and (
+            self.joins(first, second)
+            or self.separates(first, second)
+            or self.excludes(first)
+            or self.excludes(second)
+        )
+
     def on_boundaries(self, boundaries: Mapping[Span, Span]) -> "Decisions":
         """Let pairs that are kept apart name the boundaries that stand for their mentions.
 

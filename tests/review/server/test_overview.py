@@ -145,6 +145,9 @@ def test_a_document_called_about_keeps_its_text(tmp_path: Path) -> None:
 def test_report_and_paragraph(ann: Browser) -> None:
     assert "three" in ann.ask("GET", "/report").text
     ann.post("/d/0/do", {"op": {"do": "absent", "mentions": ["1-1"]}, "version": 1})
+    report = ann.ask("GET", "/report").text
+    assert "An adjudicator (Ann) gave 1 answer in 1 of 3 documents; all else was merged" in report
+    assert "An adjudicator (Ann) gave 1 answer; all else was" in ann.ask("GET", "/d/0/report").text
     paragraph = ann.ask("GET", "/methods").text
     assert "in 1 of 3 documents; all else was merged automatically." in paragraph
     assert "\\cite" in ann.ask("GET", "/methods?format=latex").text

@@ -55,11 +55,11 @@ def format_of_methods(path: Path, chosen: str | None) -> str:
     return format
 
 
-def report_text(results: Sequence[Result], format: str) -> str:
-    """Return the report on some results in a format of `REPORT_FORMATS`."""
+def report_text(results: Sequence[Result], format: str, answers: Mapping[str, int] | None = None) -> str:
+    """Return the report on some results in a format of `REPORT_FORMATS`; `answers` as for `explained`."""
     if format == "json":
         return json_text(report_values(explained(results, most=None)), ascii=True)
-    report = explained(results)
+    report = explained(results, answers=answers)
     if format == "html":
         return report_page(report, _title(report))
     lines = text_report(report) if format == "text" else markdown_report(report, _title(report))

@@ -11,6 +11,7 @@ has them open.
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -38,7 +39,7 @@ from caspr.errors import InputError
 from caspr.formats import read_all, review_file
 from caspr.formats.conll import crossing_findings
 from caspr.formats.review_file.project import review_paths
-from caspr.formats.review_file.statements import number_of_acts
+from caspr.formats.review_file.statements import answers_by_person
 from caspr.report.summary import infeasible_summary, summary, summary_lines
 from caspr.result import Result
 from caspr.storage import decode, read_bytes
@@ -90,7 +91,9 @@ class Reporting:
             files = tuple(self.feedback / name for name in feedback_names(annotators).values())
             yield Output("--feedback", self.feedback, OutputKind.FOLDER, files)
 
-    def files(self, results: Sequence[Result]) -> tuple[dict[str, Files], tuple[Finding, ...]]:
+    def files(
+        self, results: Sequence[Result], answers: Mapping[str, int] | None = None
+    ) -> tuple[dict[str, Files], tuple[Finding, ...]]:
         """Return certificate, report and feedback by option, with a finding per document without proof."""
         texts: dict[str, Files] = {}
         unproven: tuple[Finding, ...] = ()
@@ -103,7 +106,8 @@ class Reporting:
             from caspr.cli.shared.reports import feedback_texts, format_of, report_text
 
             if self.report is not None:
-                texts["--report"] = {self.report: report_text(results, format_of(self.report, None))}
+                format = format_of(self.report, None)
+                texts["--report"] = {self.report: report_text(results, format, answers)}
             if self.feedback is not None:
                 texts["--feedback"] = feedback_texts(results, self.feedback)
         return texts, unproven
@@ -151,8 +155,8 @@ class Task:
     decisions: Decisions = field(default_factory=Decisions)
     shown: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     """What a review file showed under ids that are enforced."""
-    acts: int = 0
-    """How often somebody decided something."""
+    answers: Mapping[str, int] = field(default_factory=dict)
+    """How often each person decided something."""
     notes: tuple[Note, ...] = ()
     """What the adjudicator remarked and flagged."""
 
@@ -160,6 +164,11 @@ class Task:
 def annotators_of(tasks: Sequence[Task]) -> list[str]:
     """Return the names of all annotators, each once, in order of appearance."""
     return list(dict.fromkeys(annotation.annotator for task in tasks for annotation in task.annotations))
+
+
+def answers_of(tasks: Sequence[Task]) -> Mapping[str, int]:
+    """Return how often each person decided something, in all documents together."""
+    return sum((Counter(task.answers) for task in tasks), Counter[str]())
 
 
 def solve(
@@ -271,7 +280,7 @@ def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: 
             options.changed(_stored_settings(file.path, review), values, reported=reported),
             review.decisions,
             review.shown,
-            number_of_acts(review.decided),
+            answers_by_person(review.decided),
             review.notes,
         )
         for file in opened

@@ -20,6 +20,7 @@ from caspr.measures.intervals import Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
 from caspr.report.paper.tables import latex_escape
+from caspr.report.summary import answered
 from caspr.result import Result
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.task.settings import Settings, in_words
@@ -66,8 +67,7 @@ _STYLE = NumberStyle(digits=2)
 def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
     """Return the paragraph about some results, made with a version of CaspR.
 
-    `acts` is how often somebody decided something, where that is known: one answer on the review page may
-    make several decisions. Without it, these are counted.
+    `acts` is how often somebody decided something, where that is known (`answered`).
     """
     comparison = compare_results(results)
     intervals = comparison_intervals(
@@ -85,7 +85,7 @@ def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
             else []
         ),
         _merged(results, version),
-        *_decided(results, acts),
+        *filter(None, [answered(results, acts)]),
         _proven(results),
         _gold(results),
         _against(against_gold(results)),
@@ -200,15 +200,6 @@ def _rules(settings: Settings) -> Sequence[str]:
     said |= {f"singletons {value}": words for value, words in _SINGLETONS.items()}
     words = [said.get(phrase, phrase) for phrase in in_words(settings)]
     return words[1:] if settings.weights is None else words
-
-
-def _decided(results: Sequence[Result], acts: int) -> Iterator[str]:
-    decided = sum(bool(result.instance.decisions) for result in results)
-    if decided:
-        decisions_of = [result.instance.decisions for result in results]
-        made = acts or sum(len(decisions.in_words()) + len(decisions.names) for decisions in decisions_of)
-        where = f" in {decided:,} of {times(len(results), 'document')}" if len(results) > 1 else ""
-        yield f"An adjudicator gave {times(made, 'answer')}{where}; all else was merged automatically."
 
 
 def _proven(results: Sequence[Result]) -> str:
