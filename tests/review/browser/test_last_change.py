@@ -15,14 +15,14 @@ from tests.review.browser.conftest import opened
 ADD = """async (updates) => {
   const { LastChange } = await import("/static/panels/last_change.js");
   const app = {
-    store: { state: { cost: { value: 1 } }, words: () => "word" },
+    store: { state: { cost: { value: 1 }, decisions: [] }, words: () => "word" },
     text: { showChanged: () => {} },
     minimap: { draw: () => {} },
   };
   const root = document.createElement("section");
   const last = new LastChange(root, app);
   const update = (changed) => ({ full: false, cost: { value: 1 }, changed, mentions: {} });
-  last.begin("Step", update([]), { chains: {}, cost: { value: 1 } });
+  last.begin("Step", update([]), { chains: {}, cost: { value: 1 }, decisions: [] });
   for (const changed of updates) last.add(update(changed));
   return [...root.querySelectorAll("[data-change]")].map((item) =>
     [item.dataset.change, item.querySelector(".from-to").textContent]);

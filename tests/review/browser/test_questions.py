@@ -271,6 +271,22 @@ def test_the_last_step_names_what_is_no_longer_decided(page: Page) -> None:
     expect(last_change(page).locator(".replaced")).to_have_count(0)
 
 
+def test_a_cost_that_falls_is_no_news_about_the_proof(chromium: Browser, tmp_path: Path) -> None:
+    files = sorted((EXAMPLES / "song").glob("*.conll"))
+    with served(tmp_path, *map(str, files)) as server, opened(chromium, server) as page:
+        proof = page.locator("#status .proof")
+        expect(proof).to_have_text("✓ proven optimal")
+        before = int(page.locator("#status .cost b").inner_text())
+        expect(card(page)).to_be_visible()
+        press(page, "y")
+        expect(last_change(page)).to_contain_text("Cost lower, as decided links no longer count")
+        assert int(page.locator("#status .cost b").inner_text()) < before
+        expect(page.locator(".delta")).to_have_count(0)
+        expect(proof).to_have_text("✓ proven optimal with your decisions")
+        press(page, "u")
+        expect(proof).to_have_text("✓ proven optimal")
+
+
 def test_the_words_that_a_question_quotes_are_isolated(page: Page) -> None:
     question = page.locator("#question")
     expect(question.locator("bdi").first).to_be_visible()

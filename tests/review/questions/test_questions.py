@@ -295,6 +295,36 @@ def test_a_majority_that_is_overruled_is_explained() -> None:
     assert "is inside" in card(history, overruled[0].id)["reason"]
 
 
+UNSAID = {
+    "ann": [[ANNA, ANNA_AGAIN, SHE], [BEA, HER]],
+    "bob": [[ANNA, ANNA_AGAIN], [BEA, SHE, HER]],
+    "carl": [[ANNA, ANNA_AGAIN], [BEA, HER]],
+    "dora": [[ANNA, ANNA_AGAIN], [BEA, HER]],
+    "emil": [[ANNA, ANNA_AGAIN], [BEA, HER]],
+}
+"""Two of five marked *she*, of different entities."""
+
+
+def test_a_result_that_no_annotator_says_is_explained() -> None:
+    alone = card(opened(UNSAID, singletons=Singletons.VOTE), "q8-8")
+    assert (alone["now"], alone["alone"], alone["against"], alone["voters"]) == ("alone", [], 5, 5)
+    words = "no entity has enough votes, but enough annotators marked it, so it stays alone"
+    assert alone["reason"] == words
+
+    names = dict(zip("abc", ([[ANNA, SHE]], [[BEA, SHE]], [[GIRL, SHE]]), strict=True))
+    absent = card(opened(names, singletons=Singletons.DROP), "q8-8")
+    assert (absent["now"], absent["absent"]) == ("absent", [])
+    assert absent["reason"] == "no entity has enough votes, so it is left out"
+
+
+def test_a_rule_that_keeps_a_mention_alone_although_votes_favour_a_link_is_named() -> None:
+    both, one = [[ANNA, (1, 2), ANNA_AGAIN]], [[ANNA, ANNA_AGAIN]]
+    nested = {"ann": both, "bob": both, "carl": one, "dora": one, "emil": one}
+    shown = card(opened(nested, nested=Nesting.NEVER, singletons=Singletons.VOTE), "q1-2")
+    assert (shown["now"], shown["against"], shown["voters"]) == ("alone", 5, 5)
+    assert shown["reason"] == "“Anna” is inside “Anna met”"
+
+
 def test_a_rule_of_ones_own_that_overrules_all_is_named() -> None:
     rules = (RuleFile("ours.lp", "% she is doubtful\nmention_cost(M,20) :- span(M,8,8)."),)
     reason = card(opened(DISPUTED, rules=rules), "q8-8")["reason"]

@@ -239,21 +239,37 @@ def worded(placing: Placing, question: Question, span: Span, choices: Sequence[C
 
 
 def reason(placing: Placing, snapshot: Snapshot, question: Question, choices: Sequence[Choice]) -> str | None:
-    """Return why the result is not what most annotators say; `None` if it is."""
-    if question.kind is QuestionKind.BOUNDARY or not is_overruled(placing, question):
+    """Return why the result is not what most annotators say, or what none of them says; `None` otherwise."""
+    sure = placing.confidence(question)
+    is_unsaid = 0 < sure.against == sure.seen
+    if question.kind is QuestionKind.BOUNDARY or not (is_unsaid or is_overruled(placing, question)):
         return None
-    most = majority(placing, question)
+    most, now = majority(placing, question), placing.now(question.mention)
     span = placing.span(question.mention)
     wanted = [
         choice for choice in choices if most is not None and choice.chain == most.entity and choice.says
     ]
     here = [choice for choice in choices if choice.now]
     about = wanted if most is not None and most.kind == "entity" else here
+    result = placing.solver.result(snapshot)
+    is_named = most is not None and most.entity is not None
+    if span is not None and choices and is_unsaid and not is_named and now.kind != "entity":
+        about = [choice for choice in choices if result.instance.price(span, choice.anchor).gain > 0]
+        if not about:
+            return _without_votes(now, kept=span in placing.fixed)
     if span is None or not about:
         return None
     anchor = about[0].anchor
     link = DecidedLink((min(span, anchor), max(span, anchor)), about[0].now)
-    return Explainer(placing.solver.result(snapshot)).explain(link).sentence
+    return Explainer(result).explain(link).sentence
+
+
+def _without_votes(now: Stance, *, kept: bool) -> str:
+    """Say why a mention is with no others although nobody says so; `kept` if decisions say that it is one."""
+    if now.kind == "absent":
+        return "no entity has enough votes, so it is left out"
+    marked = "" if kept else ", but enough annotators marked it"
+    return f"no entity has enough votes{marked}, so it stays alone"
 
 
 CLEAR = "clear"

@@ -8,14 +8,13 @@ const PAUSE = 1000;
 const me = document.querySelector("meta[name=person]")?.getAttribute("content") ?? "";
 
 /**
- * Make the difference between two costs, or nothing if there is none.
+ * Make by how much the cost rose, or nothing if it did not: that it falls, because what is decided costs nothing,
+ * says nothing about the result.
  * @param {number} before
  * @param {number} after
  */
-export const costDelta = (before, after, prefix = "") =>
-  before === after
-    ? null
-    : make("span", { class: `delta${after < before ? " less" : ""}` }, `${prefix}${signed(after - before)}`);
+export const costRise = (before, after, prefix = "") =>
+  after > before ? make("span", { class: "delta" }, `${prefix}${signed(after - before)}`) : null;
 
 export class Header {
   /** @type {Lease | null} */
@@ -42,14 +41,14 @@ export class Header {
 
   /** Show progress, proof and cost, and what undo and redo would do. */
   showStatus() {
-    const { cost, progress, undo, annotators_changed, redo } = this.app.store.state;
+    const { cost, decisions, progress, undo, annotators_changed, redo } = this.app.store.state;
     const ruled = cost.rules ? ` · rules ${cost.rules}` : "";
     const parts = `omitted ${cost.omitted} · used ${cost.used} · invented ${cost.invented}${ruled}`;
-    const delta = costDelta(this.costBefore ?? cost.value, cost.value);
+    const delta = costRise(this.costBefore ?? cost.value, cost.value);
     fill(
       byId("status"),
       progressBar(progress),
-      proof(cost),
+      proof(cost, decisions.length > 0),
       make(
         "span",
         { class: "cost", title: parts.replaceAll("·", "+") },
@@ -148,11 +147,15 @@ function progressBar({ answered, asked, answers }) {
   );
 }
 
-/** @param {Cost} cost */
-function proof({ status, bound }) {
+/**
+ * @param {Cost} cost
+ * @param {boolean} isDecided whether anything is decided: the proof holds for results that follow it
+ */
+function proof({ status, bound }, isDecided) {
   if (status === "optimal") {
-    const title = `No solution costs less than ${bound}`;
-    return make("span", { class: "proof", title }, "✓ proven optimal");
+    const given = isDecided ? " with your decisions" : "";
+    const title = `No solution${given} costs less than ${bound}`;
+    return make("span", { class: "proof", title }, `✓ proven optimal${given}`);
   }
   const title = `No solution costs less than ${bound}, but one that costs less than this may exist`;
   return make("span", { class: "proof gap", title }, `not proven optimal, bound ${bound}`);

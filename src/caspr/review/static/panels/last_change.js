@@ -3,7 +3,7 @@ import { nearest, spanOf } from "../state/tokens.js";
 import { button, fill, make } from "../ui/dom.js";
 import { chip, counted, describeDecision, grouped, isolated, reference } from "../ui/labels.js";
 import { KEYS } from "../questions/card.js";
-import { costDelta } from "./header.js";
+import { costRise } from "./header.js";
 /** @import { App } from "../app.js" */
 /** @import { Alike, Chain, ChainId, Change, Decision, MentionId, Operation, State, Update } from "../state/types.js" */
 
@@ -34,6 +34,7 @@ export class LastChange {
     this.root = root;
     this.app = app;
     this.costBefore = 0;
+    this.decidedBefore = 0;
     /** Whether the search that this step started is still running. */
     this.searching = false;
   }
@@ -56,6 +57,7 @@ export class LastChange {
     this.#label = label;
     this.#offers = [];
     this.costBefore = (update.full ? undefined : update.cost.before) ?? before.cost.value;
+    this.decidedBefore = before.decisions.length;
     this.#showsAll = false;
     this.add(update);
   }
@@ -90,14 +92,21 @@ export class LastChange {
   /** The step in one sentence. */
   get summary() {
     const { value } = this.app.store.state.cost;
-    const cost =
-      value === this.costBefore
-        ? `The cost stays ${value}`
-        : `The cost goes from ${this.costBefore} to ${value}`;
+    const rise = `The cost goes from ${this.costBefore} to ${value}`;
+    const cost = value > this.costBefore ? rise : this.#costText;
     const count = this.#changes.size;
     const left = this.#left.map((id) => `“${this.app.store.words(id, 40)}”`).join(" and ");
     const gone = left ? `${left} ${this.#isOut}; ` : "";
     return `${this.#label}. ${cost}; ${gone}${count ? counted(count, "mention") : "nothing"} changed${this.#where}.`;
+  }
+
+  /** That the cost did not rise. It falls with a decision because what is decided costs nothing. */
+  get #costText() {
+    const { cost, decisions } = this.app.store.state;
+    if (cost.value === this.costBefore) return "Cost unchanged";
+    return decisions.length > this.decidedBefore
+      ? "Cost lower, as decided links no longer count"
+      : "Cost lower";
   }
 
   /** The mentions of the step that left the result without a decision that they are none. */
@@ -182,8 +191,8 @@ export class LastChange {
         "div",
         { class: "last-change-head" },
         make("h2", { id: "last-change-title" }, "Last step"),
-        costDelta(this.costBefore, this.app.store.state.cost.value, "cost ") ??
-          make("span", { class: "soft" }, "cost unchanged"),
+        costRise(this.costBefore, this.app.store.state.cost.value, "cost ") ??
+          make("span", { class: "soft" }, this.#costText),
         button("Dismiss", () => this.dismiss(), { kind: "quiet" }),
       ),
       make("p", { class: "last-change-label" }, ...isolated(this.#label)),

@@ -15,7 +15,7 @@ const PARTLY =
   "These annotators link the mention to some of this entity, but not to the mention asked about, or to more of another entity";
 
 const REJECTING =
-  "An answer also says that it is none of the other entities shown. If some of them are one, tick them.";
+  "Your answer also keeps it apart from the other entities shown. If two of them are the same entity, tick both first.";
 
 /** The keys of the answers that every card has. */
 export const KEYS = {
@@ -77,7 +77,11 @@ export function questionCard(app, card, marked, position, actions, update) {
       : make(
           "p",
           { class: "reason" },
-          make("b", {}, "Most annotators disagree with the result: "),
+          make(
+            "b",
+            {},
+            `${card.against === card.voters ? "No annotator agrees" : "Most annotators disagree"} with the result: `,
+          ),
           ...isolated(`${card.reason}.`),
         ),
     make(

@@ -252,7 +252,7 @@ export interface QuestionCard extends Sure {
   now: "entity" | "alone" | "absent";
   /** What it costs that the mention is alone, or none, or of a new entity. */
   leave: ComputedPrice;
-  /** Why the result is not what most annotators say. */
+  /** Why the result is not what most annotators say, or what none of them says. */
   reason: string | null;
   /** Says: none of these. */
   none: Operation;
