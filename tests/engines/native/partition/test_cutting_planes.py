@@ -9,7 +9,7 @@ import pytest
 from caspr.engines.native.partition import search as searching
 from caspr.engines.native.partition.cuts import NO_CUTS
 from caspr.engines.native.partition.lp import Point, bound_from, decided, relax
-from caspr.engines.native.partition.outcome import COLD, OnBound, Start, ignore_bound
+from caspr.engines.native.partition.outcome import COLD, OnBound, SearchOutcome, Start, ignore_bound
 from caspr.engines.native.partition.problem import Bools, Demand, Labels, Problem
 from caspr.engines.native.partition.search import CuttingPlanes, first_cuts, fix_in_all_optima, undecided_pair
 from caspr.engines.native.partition.watch import Watch
@@ -227,12 +227,16 @@ def test_a_pair_decided_both_ways_leaves_the_larger_bound(
     assert set(reported) == {9}
 
 
-def test_what_a_relaxation_bounds_is_proven_without_branching_and_what_is_open_is_not_proven() -> None:
-    recorded = Start(record=True)
-    proof = CuttingPlanes(two_clusters(), Watch(), recorded).run(np.arange(8)).proof
+def test_what_a_relaxation_bounds_is_proven_by_it_alone_and_what_is_open_is_not_proven() -> None:
+    """Of three nodes in a row, two may be together, and one inequality says so."""
+    gains = np.array([[0, 2, -3], [2, 0, 2], [-3, 2, 0]])
+    row, recorded = Problem(gains, np.zeros((3, 3), dtype=bool)), Start(record=True)
+    proof = CuttingPlanes(row, Watch(), recorded).run(np.arange(3)).proof
     assert proof is not None
-    assert all("pair" not in statement for statement in proof)
-    assert CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), recorded).run(np.arange(8)).proof is None
+    [statement] = proof
+    assert statement["stars"]
+    assert statement.keys().isdisjoint({"goal", "pair"})
+    assert CuttingPlanes(row, Watch(stop=Stop.TIME), recorded).run(np.arange(3)).proof is None
 
 
 @pytest.mark.parametrize("proofs", [(None, ()), ((), None)])
@@ -259,7 +263,12 @@ def test_what_was_shown_before_partners_were_forgotten_is_shown_anew() -> None:
     assert not planes.lowest
 
 
-@pytest.mark.parametrize("groups", [np.arange(8), np.array([0, 0, 1, 2, 3, 4, 5, 6])])
-def test_a_side_that_is_left_open_is_bounded_by_what_it_may_gain(groups: Labels) -> None:
-    planes = CuttingPlanes(two_clusters(), Watch(stop=Stop.TIME), COLD)
-    assert planes._below(two_clusters(), groups, ignore_bound) == (24, None)
+@pytest.mark.parametrize(("groups", "bound"), [(np.arange(8), 20), (np.array([0, 0, 1, 2, 3, 4, 5, 6]), 22)])
+def test_a_side_that_is_left_open_is_bounded_by_what_it_may_gain_and_what_was_put_together(
+    groups: Labels, bound: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        searching, "search", lambda problem, *_: SearchOutcome(np.arange(problem.size), 0, 20)
+    )
+    planes = CuttingPlanes(two_clusters(), Watch(), COLD)
+    assert planes._below(two_clusters(), groups, ignore_bound) == (bound, None)
