@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from caspr.corpus.job import Job, Options, fingerprint
-from caspr.task.instance import Singletons
+from caspr.task.instance import Nesting, Singletons
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.own_rules import RuleFile
 from caspr.task.weights import AnnotatorWeights, WeightsTable, read_factors
@@ -106,6 +106,7 @@ def test_whatever_a_result_depends_on_is_in_its_fingerprint() -> None:
     free.add("kept_variants")  # decisions make them, and there are none in a corpus
     others = {
         "singletons": Singletons.VOTE,
+        "nested": Nesting.NEVER,
         "objective": OBJECTIVES["ua"],
         "format": "conll",
         "target": "conll",
