@@ -20,6 +20,11 @@ ROOT = Path(__file__).resolve().parents[1]
 SONG = ["anna.conll", "ben.conll", "carla.conll"]
 SLOW = 120_000
 """Milliseconds for what starts a command."""
+RENAME = """([folder, name]) => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(folder, name);
+}"""
+"""Shows a folder under the name that a reader's own might have."""
 MILLER, STORM = 1, 2
 """The numbers of documents of the project."""
 
@@ -58,6 +63,7 @@ def take_start(opened: Browser, place: Path, folder: Path) -> None:
         page.get_by_role("button", name="Continue").click()
         page.get_by_role("button", name="Merge the annotations").click()
         page.get_by_role("link", name="Review", exact=True).wait_for(timeout=SLOW)
+        page.evaluate(RENAME, [str(place.resolve()), "/home/ann"])
         picture(page, folder / "start-project.png")
         page.context.close()
 
