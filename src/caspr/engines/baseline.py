@@ -36,7 +36,7 @@ ENOUGH = 2
 CLEARLY, PAIRS = 1.1, 2_000
 """Once time is up, the first is enough if its chains save this many times what the next ones do.
 
-That is judged by so many pairs of each, chosen at random.
+That is judged by this number of pairs of each, chosen at random.
 """
 FALLBACK = (
     "nothing better was found than the chains of one annotator, or of the majority, made to fit rules and "

@@ -42,7 +42,7 @@ GROUPS = {
 """The options of all commands by the heading under which `--help` shows them, in this order."""
 
 _RANGE = re.compile(r"  \[[\d.<>=]*x[\d.<>=]*\]$")
-"""What click says after the help of a number; whoever leaves the range is told."""
+"""What click says after the help of a number; a number out of range is refused with it."""
 MANY = 100
 """How many optimal solutions `--all` lists at most without `--max-solutions`."""
 PRICES_OF_REPORTS = 1
