@@ -39,7 +39,11 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built: tuple[P
     with zipfile.ZipFile(built[0]) as wheel:
         packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     ours = [path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert packed == {path.relative_to(SOURCE.parent).as_posix() for path in ours}
+    docs = {name for name in packed if name.startswith("caspr/docs/")}
+    assert packed - docs == {path.relative_to(SOURCE.parent).as_posix() for path in ours}
+    shown = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "pictures").iterdir()]
+    assert {f"caspr/{path.relative_to(ROOT).as_posix()}" for path in shown} <= docs
+    assert not any("decisions" in name or "site" in name for name in docs)
 
 
 def test_the_source_archive_can_be_tested(built: tuple[Path, Path]) -> None:
@@ -116,6 +120,9 @@ def open_page(programs: Path, place: Path, environment: dict[str, str]) -> None:
                     browser = build_opener(HTTPCookieProcessor())
                     page = browser.open(link.group(), timeout=60).read().decode("utf-8")
                     assert "<title>song" in page
+                    address = link.group().partition("/?")[0]
+                    words = browser.open(f"{address}/help/glossary", timeout=60).read().decode("utf-8")
+                    assert "proven optimal" in words
                     return
             raise AssertionError(f"no link: {printed}")
         finally:

@@ -6,8 +6,8 @@ starts a job for its folder and leads to the page that shows how far it is.
 """
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import resources
@@ -26,13 +26,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from caspr.errors import CasprError, InputError
-from caspr.formats.registry import EXPORTED
+from caspr.formats.registry import EXPORTED, FORMATS, READ
 from caspr.formats.review_file.project import is_project, read_project
 from caspr.review.exports import REPORT_POLICY
 from caspr.review.project.project import ProjectRow, first_row
 from caspr.review.server.guard import Address, Guard, Keys
+from caspr.review.server.help import help_routes
 from caspr.review.server.presence import ALIVE, Presence
-from caspr.review.server.responses import FORMAT_NAMES, body_of, person
+from caspr.review.server.responses import FORMAT_NAMES, HELP, body_of, person
 from caspr.start.draft import COPIES, EXPORTS, Draft, is_draft, results_of
 from caspr.start.folders import (
     Folders,
@@ -122,7 +123,7 @@ class StartPages:
 
     def page(self, request: Request, template: str, **values: Any) -> Response:
         """Fill a template."""
-        known = {"csrf": person(request).csrf, "address": address, **values}
+        known = {"csrf": person(request).csrf, "address": address, "help": HELP, **values}
         return HTMLResponse(_environment().get_template(template).render(**known))
 
     # Which project
@@ -184,7 +185,8 @@ class StartPages:
         """Show which files a project has, and take more."""
         draft = self.draft(request)
         copies = [str(name) for name in await run_in_threadpool(lambda: list(copied(draft.folder / COPIES)))]
-        return self.page(request, "files.html", draft=draft, copies=copies, step=draft.check())
+        values = {"draft": draft, "copies": copies, "formats": list(_readable()), "step": draft.check()}
+        return self.page(request, "files.html", **values)
 
     async def upload(self, request: Request) -> Response:
         """Copy a file that was dropped."""
@@ -312,6 +314,8 @@ class StartPages:
         job = self.jobs.get(at)
         rows = await run_in_threadpool(_rows, at)
         said = job.said if job is not None and job.state == "done" else []
+        steps = [CommandStep("Review", ("review", str(at)))]
+        steps += [replace(export.step(at, "FORMAT"), title=export.label) for export in EXPORTS]
         values = {
             "at": at,
             "rows": rows,
@@ -319,20 +323,21 @@ class StartPages:
             "answers": sum(row.answers for row in rows),
             "draft": Draft.read(at) if at.is_dir() else None,
             "unproven": _unproven(rows),
-            "said": said,
             "warnings": list(warnings_in(said)),
-            "exports": [(export, export.step(at, "FORMAT").command) for export in EXPORTS],
+            "exports": EXPORTS,
+            "commands": [(step.title, step.command) for step in steps],
             "formats": EXPORTED,
             "format_names": FORMAT_NAMES,
             "results": await run_in_threadpool(_results, at, max((row.at for row in rows), default="")),
             "folder": results_of(at),
-            "review": CommandStep("", ("review", str(at))).command,
         }
         return self.page(request, "project.html", **values)
 
     async def review(self, request: Request) -> Response:
         """Open the review page of a project."""
-        return RedirectResponse(await run_in_threadpool(self.reviews.link, self.at(request)), 303)
+        at = self.at(request)
+        home = f"{request.url.scheme}://{request.headers['host']}{address('/project', at=at)}"
+        return RedirectResponse(await run_in_threadpool(self.reviews.link, at, home), 303)
 
     async def export(self, request: Request) -> Response:
         """Make something of a project."""
@@ -428,6 +433,18 @@ def _unproven(rows: Sequence[ProjectRow]) -> int | None:
     return None if not proven or None in proven else proven.count(False)
 
 
+def _readable() -> Iterator[str]:
+    """Yield the formats that files of annotators may have, with the ending that shows each.
+
+    >>> list(_readable())[:3]
+    ['CoNLL (.conll)', 'CoNLL-UA (.conllua)', 'CorefUD (.conllu)']
+    """
+    for name in READ:
+        ending = FORMATS[name].suffixes[0]
+        shown = f" ({ending})" if ending.count(".") == 1 and ending.startswith(".") else ""
+        yield f"{FORMAT_NAMES.get(name, name)}{shown}"
+
+
 def _json(text: str) -> Mapping[str, Any]:
     try:
         summary = loads(text)
@@ -451,8 +468,9 @@ def _to(page: str) -> Response:
 async def _failed(request: Request, error: Exception) -> Response:
     """Say what went wrong: on a page of its own, or on the page whose script asked."""
     if request.method == "GET":
-        page = _environment().get_template("failed.html").render(message=str(error), csrf="", address=address)
-        return HTMLResponse(page, status_code=422)
+        page = _environment().get_template("failed.html")
+        said = page.render(message=str(error), csrf="", address=address, help=HELP)
+        return HTMLResponse(said, status_code=422)
     return JSONResponse({"error": str(error)}, 422)
 
 
@@ -488,6 +506,7 @@ def make_start_app(pages: StartPages, keys: Keys, where: Address, larger: Mappin
     app = Starlette(
         routes=[
             *(Route(path, answer) for path, answer in shown.items()),
+            *help_routes(),
             *(Route(path, answer, methods=["POST"]) for path, answer in done.items()),
             Mount("/static", StaticFiles(directory=review, check_dir=False)),
             Mount("/own", StaticFiles(directory=own, check_dir=False)),

@@ -33,8 +33,8 @@ class ReviewPage:
     thread: Thread
 
     @classmethod
-    def of(cls, path: Path, who: str) -> "ReviewPage":
-        """Serve a project or a review file."""
+    def of(cls, path: Path, who: str, home: str) -> "ReviewPage":
+        """Serve a project or a review file, whose page on the start page is `home`."""
         listening = bound(0)
         try:
             work = open_existing(path, _unchanged, who)
@@ -42,7 +42,7 @@ class ReviewPage:
             listening.close()
             raise
         port, keys, presence = listening.getsockname()[1], Keys(), Presence()
-        app = make_app(work, [keys], Address(port), presence=presence)
+        app = make_app(work, [keys], Address(port), presence=presence, home=home)
         serving = Serving(app, listening)
         thread = Thread(target=serving.run, daemon=True)
         work.start()
@@ -73,14 +73,14 @@ class Reviews:
     _open: dict[Path, ReviewPage] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def link(self, path: Path) -> str:
-        """Return an address that opens the review of a project or review file once."""
+    def link(self, path: Path, home: str) -> str:
+        """Return an address that opens the review of a project or review file once; it links to `home`."""
         with self._lock:
             review = self._open.get(path)
             if review is None or not review.thread.is_alive():
                 if review is not None:
                     review.close()
-                review = self._open[path] = ReviewPage.of(path, self.who)
+                review = self._open[path] = ReviewPage.of(path, self.who, home)
             return review.link()
 
     def release(self, path: Path) -> bool:

@@ -62,6 +62,7 @@ FAINT = """() => {
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_names_landmarks_and_contrast(page: Page, theme: str) -> None:
     if theme == "dark":
+        page.get_by_label("Help and keys").click()
         page.get_by_role("button", name="Dark").click()
     for landmark in ("banner", "main", "complementary"):
         expect(page.get_by_role(landmark)).to_have_count(1)

@@ -245,7 +245,7 @@ def test_questions_are_ordered_filtered_and_priced_on_demand(browser: Browser) -
 
 def test_every_entry_of_the_menu_export_gives_a_file(browser: Browser) -> None:
     links = re.findall(r'href="(/d/0/export\?format=\w+)"', browser.get("/d/0/").text)
-    assert [link.partition("=")[2] for link in links] == [*EXPORTED, "review"]
+    assert [link.partition("=")[2] for link in links] == ["review", *EXPORTED]
     for link in links:
         answer = browser.get(link)
         assert answer.status_code == 200, link

@@ -83,6 +83,11 @@ def test_from_six_files_to_results(start: Page, tmp_path: Path) -> None:
     review.locator("#queue .card").wait_for()
     review.locator("#queue .choices button").first.click()
     expect(review.get_by_role("button", name="Undo").first).to_be_enabled()
+    look_at(review)
+    review.get_by_role("link", name="‹ Project").click()
+    expect(review.get_by_role("heading", name="Take the results with you")).to_be_visible(timeout=MINUTE)
+    review.close()
+    expect(start.get_by_text("The same in a terminal")).to_have_count(1)
     start.get_by_label("Format of the gold standard").select_option("conll")
     for name in ("Create everything", "Create: Report"):
         start.get_by_role("button", name=name, exact=True).click()
@@ -99,6 +104,35 @@ def test_from_six_files_to_results(start: Page, tmp_path: Path) -> None:
     with start.expect_download() as saved:
         start.locator("li", has_text="gold-conll").get_by_role("link", name="Save a copy").click()
     assert saved.value.suggested_filename == "heron.conll"
+
+
+def look_at(review: Page) -> None:
+    """Check that the head leaves the text its place, that menus fit, and that the help is there."""
+    review.get_by_role("button", name="Done", exact=True).click()
+    expect(review.locator("#people")).to_contain_text("✓ done by")
+    for width, head, text in ((1280, 64, 400), (800, 100, 400), (390, 130, 140)):
+        review.set_viewport_size({"width": width, "height": 800})
+        assert review.locator(".top").evaluate("top => top.offsetHeight") <= head, width
+        assert review.locator("#text").evaluate("text => text.offsetHeight") >= text, width
+        assert review.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        for menu in ("#export", "#more"):
+            review.locator(f"{menu} summary").click()
+            box = review.locator(f"{menu} .menu-list").bounding_box()
+            assert box and box["x"] >= 0 and box["y"] + box["height"] <= 800, (menu, width)
+            assert violations(review) == [], (menu, width)
+            review.keyboard.press("Escape")
+            expect(review.locator(f"{menu} .menu-list")).to_be_hidden()
+    review.set_viewport_size({"width": 1280, "height": 800})
+    review.get_by_label("Help and keys").click()
+    with review.expect_popup() as opened:
+        review.get_by_role("link", name="What the words mean").click()
+    words = opened.value
+    expect(words.get_by_role("heading", name="Glossary")).to_be_visible(timeout=MINUTE)
+    for page in ("In short", "The review page", "Formats"):
+        words.get_by_role("navigation").get_by_role("link", name=page, exact=True).click()
+        words.wait_for_load_state()
+        check(words, page)
+    words.close()
 
 
 def test_a_search_that_takes_long_is_cancelled(start: Page, tmp_path: Path) -> None:

@@ -54,11 +54,14 @@ class Team:
 class Overview:
     """The responses to requests about all documents."""
 
-    def __init__(self, work: Workplace, hub: Hub, team: Team | None, *, blind: bool = False) -> None:
+    def __init__(
+        self, work: Workplace, hub: Hub, team: Team | None, *, blind: bool = False, home: str = ""
+    ) -> None:
         self.work = work
         self.hub = hub
         self.team = team
         self.blind = blind
+        self.home = home
 
     def routes(self) -> list[Route]:
         """Return where its responses are."""
@@ -82,6 +85,7 @@ class Overview:
         documents = [self._with_lease(row) for row in await run_in_threadpool(self.work.summaries)]
         page = rendered(
             "index.html",
+            self.home,
             title=self.work.title,
             documents=[
                 {**row, "round": round_of(row["answers"])}
@@ -127,6 +131,7 @@ class Overview:
         shown = [*reversed(steps)][:MOST_STEPS]
         page = rendered(
             "history.html",
+            self.home,
             title=self.work.title,
             since=since,
             steps=shown,

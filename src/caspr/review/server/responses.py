@@ -4,6 +4,7 @@ import json
 import re
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urljoin
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import ClientDisconnect, Request
@@ -12,6 +13,9 @@ from starlette.responses import HTMLResponse, Response
 from caspr.review.exports import Download
 from caspr.review.operations import OperationError
 from caspr.review.server.guard import PERSON, Keys
+
+HELP = "/help/"
+"""Where the help is, on every server of pages."""
 
 
 def person(request: Request) -> Keys:
@@ -41,6 +45,8 @@ FORMAT_NAMES = {
     "preco": "PreCo",
     "gate": "GATE",
     "mmax": "MMAX2",
+    "potato": "Potato",
+    "inception": "INCEpTION project",
     "webanno": "WebAnno TSV",
     "corefannotator": "CorefAnnotator",
     "cas": "UIMA CAS",
@@ -70,13 +76,18 @@ def quoted(sentence: str) -> list[str]:
     return re.split(r"(?<=“)([^”]*)(?=”)", sentence)
 
 
-def rendered(template: str, **values: Any) -> str:
-    """Fill a page template; everything is escaped except the state, which `embedded` made safe."""
+def rendered(template: str, home: str = "", **values: Any) -> str:
+    """Fill a page template; everything is escaped except the state, which `embedded` made safe.
+
+    `home` is the address of the project on the start page, where a review was opened from there; the help is
+    that of the start page then.
+    """
     from markupsafe import Markup
 
     if "state" in values:
         values["state"] = Markup(values["state"])
-    return _environment().get_template(template).render(format_names=FORMAT_NAMES, **values)
+    known = {"format_names": FORMAT_NAMES, "home": home, "help": urljoin(home, HELP)}
+    return _environment().get_template(template).render(**known, **values)
 
 
 def download(file: Download) -> Response:

@@ -38,6 +38,7 @@ from caspr.review.server.blind import (
 )
 from caspr.review.server.events import Hub
 from caspr.review.server.guard import ANNOTATORS, LARGEST_FILES, Address, Guard, Keys
+from caspr.review.server.help import help_routes
 from caspr.review.server.overview import Overview, Team
 from caspr.review.server.presence import ALIVE, Presence
 from caspr.review.server.responses import body_of, download, embedded, missing, person, rendered
@@ -58,20 +59,23 @@ def make_app(
     *,
     blind: bool = False,
     presence: Presence | None = None,
+    home: str = "",
 ) -> Guard:
     """Return the application, wrapped in its guard; `team` knows who works on what, if there is one.
 
-    In a `blind` one, nothing that is sent names annotators. `presence` counts the pages that are open.
+    In a `blind` one, nothing that is sent names annotators. `presence` counts the pages that are open. `home`
+    is the address of the project on the start page, if the review was opened there.
     """
     presence = presence or Presence()
     hub = Hub(work, presence, blind=blind)
-    pages = Pages(work, hub, team, blind=blind)
-    overview = Overview(work, hub, team, blind=blind)
+    pages = Pages(work, hub, team, blind=blind, home=home)
+    overview = Overview(work, hub, team, blind=blind, home=home)
     static = Path(str(resources.files("caspr.review") / "static"))
     document = "/d/{number:int}"
     app = Starlette(
         routes=[
             *overview.routes(),
+            *help_routes(),
             Route(ALIVE, presence.stream),
             Route(f"{document}/lease", overview.take_over, methods=["POST"]),
             Route(f"{document}/", pages.document),
@@ -96,11 +100,12 @@ def make_app(
 class Pages:
     """The responses to requests about one document."""
 
-    def __init__(self, work: Workplace, hub: Hub, team: Team | None, *, blind: bool) -> None:
+    def __init__(self, work: Workplace, hub: Hub, team: Team | None, *, blind: bool, home: str = "") -> None:
         self.work = work
         self.hub = hub
         self.team = team
         self.blind = blind
+        self.home = home
 
     async def document(self, request: Request) -> Response:
         """Show one document."""
@@ -108,6 +113,7 @@ class Pages:
         state = await run_in_threadpool(self._state, number)
         page = rendered(
             "document.html",
+            self.home,
             title=state["title"],
             index=number,
             count=self.work.count,

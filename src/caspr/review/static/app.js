@@ -239,8 +239,8 @@ export class App {
   /** Close the open menu, else deselect what is selected, else return to the text. */
   escape() {
     const { selection, navigation } = this;
-    const menu = byId("export", HTMLDetailsElement);
-    if (menu.open) {
+    const menu = openMenus()[0];
+    if (menu) {
       menu.open = false;
       find(menu, "summary")?.focus();
     } else if (navigation.leaveBoundary()) this.say("The boundary stays as it was.", { quiet: true });
@@ -253,6 +253,10 @@ export class App {
     else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
 }
+
+/** @returns {HTMLDetailsElement[]} the menus of the head that are open */
+const openMenus = () =>
+  [...document.querySelectorAll(".menu[open]")].filter((menu) => menu instanceof HTMLDetailsElement);
 
 /**
  * Return what somebody had decided before a step and what is not decided any more after it.
@@ -318,10 +322,9 @@ function onSelectionChange(change) {
 }
 
 function listenToButtons() {
-  const menu = byId("export", HTMLDetailsElement);
   byId("undo").addEventListener("click", () => app.actions.undo());
   byId("redo").addEventListener("click", () => app.actions.redo());
-  byId("help").addEventListener("click", () => showKeys(app));
+  byId("keys").addEventListener("click", () => showKeys(app));
   byId("show-left-out").addEventListener("change", () =>
     app.text.root.classList.toggle("hide-left-out", !app.showsLeftOut()),
   );
@@ -333,7 +336,8 @@ function listenToButtons() {
     location.reload();
   });
   document.addEventListener("click", (event) => {
-    if (!around(event, "#export") || around(event, "#export a")) menu.open = false;
+    const own = around(event, ".menu-list a, .menu-list button") ? null : around(event, ".menu");
+    for (const menu of openMenus()) if (menu !== own) menu.open = false;
   });
 }
 

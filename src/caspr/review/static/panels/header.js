@@ -96,11 +96,16 @@ export class Header {
   #showPeople() {
     const { done } = this.app.store.state;
     const options = { kind: "quiet", focusKey: "done" };
-    const title = "Mark the document as done: nothing is left to decide";
+    const who = done?.by ?? "?";
+    const title = done
+      ? `Done by ${who}, ${shortTime(done.at)}`
+      : "Mark the document as done: nothing is left to decide";
     const holder = this.#otherHolder;
     fill(
       byId("people"),
-      done ? make("span", { class: "good" }, `✓ done by ${done.by ?? "?"}, ${shortTime(done.at)}`) : null,
+      done
+        ? make("span", { class: "good", title }, "✓ done", make("span", { class: "by" }, ` by ${who}`))
+        : null,
       holder ? make("span", { class: "holder" }, `${holder} is working on this; you are watching`) : null,
       holder ? button("Take over", () => this.takeOver(), { focusKey: "take-over" }) : null,
       done
@@ -155,7 +160,12 @@ function proof({ status, bound }, isDecided) {
   if (status === "optimal") {
     const given = isDecided ? " with your decisions" : "";
     const title = `No solution${given} costs less than ${bound}`;
-    return make("span", { class: "proof", title }, `✓ proven optimal${given}`);
+    return make(
+      "span",
+      { class: "proof", title },
+      "✓ proven optimal",
+      make("span", { class: "given" }, given),
+    );
   }
   const title = `No solution costs less than ${bound}, but one that costs less than this may exist`;
   return make("span", { class: "proof gap", title }, `not proven optimal, bound ${bound}`);
@@ -174,4 +184,5 @@ function showHistoryButton(id, label, isShown = false) {
   element.title = label === null ? `Nothing to ${id}` : `${name}: ${label}`;
   const words = find(element, ".does");
   if (words) words.textContent = isShown ? element.title : name;
+  element.classList.toggle("said", isShown);
 }
