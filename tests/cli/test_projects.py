@@ -147,7 +147,11 @@ def test_a_project_is_made_again_until_something_is_decided(caspr: Caller, tmp_p
     project = tmp_path / "new"
     words = ["adjudicate", *SONG, "--layout", "project", "-o", project]
     assert caspr(*words, "--objective", "u").code == 0
+    assigned = {"documents/song.conll": "Ann", "documents/gone.conll": "Bob"}
+    file = project / "caspr-project.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "assigned": assigned}))
     assert caspr(*words).code == 0
+    assert read_project(project).assigned == {"documents/song.conll": "Ann"}
     review = project / "documents" / "song.conll"
     decided = re.sub(r"(?m)^(23\tmy *\t.*)-$", r"\1=(3)", review.read_text())
     review.write_text(decided)

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,26 @@ class Desk:
         # In a thread of its own: the browser tests leave an event loop running in this one.
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, asked()).result()
+
+    def ask_both(
+        self, merge: tuple[str, Path], page: str, then: Callable[[], None]
+    ) -> tuple[httpx.Response, httpx.Response]:
+        """Press a button, ask for a page before that is answered, and call a function in between."""
+
+        async def asked() -> tuple[httpx.Response, httpx.Response]:
+            client = httpx.AsyncClient(transport=self.transport, base_url=HOST, cookies=self.cookies)
+            async with client:
+                address, folder = merge
+                pressed = asyncio.create_task(
+                    client.post(address, params={"at": str(folder)}, json={}, headers=OURS)
+                )
+                await asyncio.sleep(0.2)
+                shown = await client.get(page)
+                assert not pressed.done()
+                then()
+                return await pressed, shown
+
+        return asyncio.run(asked())
 
     def project(self, name: str = "new") -> Path:
         """Make a new project."""

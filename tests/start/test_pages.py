@@ -10,7 +10,9 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from urllib.parse import quote_plus
 
 import httpx
@@ -21,7 +23,7 @@ from caspr.formats import read
 from caspr.formats.review_file.project import is_project, read_project
 from caspr.review.server.presence import ALIVE
 from caspr.start.draft import COPIES, NAME, RESULTS, is_draft
-from caspr.start.folders import is_reviewed, new_folder
+from caspr.start.folders import MOST_LISTED, is_reviewed, new_folder
 from caspr.start.remedies import REMEDIES
 from tests.cli.caller import EXAMPLES, SONG
 from tests.start.desk import HOST, OURS, Desk
@@ -309,8 +311,25 @@ def test_only_folders_below_the_start_and_typed_ones_are_shown(tmp_path: Path) -
     assert desk.post("/open", {"path": str(tmp_path / "other")}).status_code == 200
     assert "inside" in desk.get("/folders", at=tmp_path / "other").text
     assert desk.get("/folders", at=tmp_path).status_code == 422
+    assert desk.get("/folders", at=tmp_path / "a b").status_code == 422
+    (tmp_path / "a b").mkdir()
+    assert desk.post("/open", {"path": (tmp_path / "a b").as_uri()}).status_code == 200
+    assert desk.get("/folders", at=tmp_path / "a b").status_code == 200
     for path in ("", "nowhere", "a\0b", "x" * 5000, 7):
         assert desk.post("/open", {"path": path}).status_code == 422
+
+
+def test_a_list_of_folders_that_is_cut_says_so(desk: Desk, tmp_path: Path) -> None:
+    for number in range(MOST_LISTED):
+        (tmp_path / f"{number:03}").mkdir()
+    assert "Only the first" not in desk.get("/folders", at=tmp_path).text
+    (tmp_path / "one more").mkdir()
+    page = desk.get("/folders", at=tmp_path, **{"for": "new", "name": "Sara"}).text
+    assert f"Only the first {MOST_LISTED} are shown" in page
+    assert "one more" not in page
+    way = html.unescape(re.findall('data-post="(/open[^"]*)"', page)[0])
+    answer = desk.ask("POST", way, json={"path": str(tmp_path / "one more")}, headers=OURS).json()["to"]
+    assert "Put it into this folder" in desk.ask("GET", answer).text
 
 
 @pytest.mark.parametrize(
@@ -370,6 +389,46 @@ def test_nothing_that_is_decided_is_lost_by_merging_again(desk: Desk) -> None:
     desk.post("/merge", {}, at=folder)
     assert "would lose" in desk.finish(folder, "failed")["error"]
     assert review.read_text() == decided
+
+
+def test_a_merge_that_waits_for_a_review_holds_up_no_page(desk: Desk) -> None:
+    folder, ended = with_song(desk), Event()
+
+    def release(path: Path) -> bool:
+        return ended.wait(60)
+
+    desk.pages.reviews.release = release  # type: ignore[method-assign]
+    with ThreadPoolExecutor(1) as thread:
+        merging = thread.submit(desk.ask_both, ("/merge", folder), "/", ended.set)
+        merged, home = merging.result()
+    assert (merged.status_code, home.status_code) == (200, 200)
+    desk.finish(folder)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.parametrize("name", ["results/report.html", "results"])
+def test_no_link_leads_results_out_of_the_project(desk: Desk, tmp_path: Path, name: str) -> None:
+    folder = merged(desk)
+    mine = tmp_path / "mine"
+    if name == "results":
+        mine.mkdir()
+    else:
+        (folder / "results").mkdir()
+        mine.write_text("mine")
+    (folder / name).symlink_to(mine)
+    answer = desk.post("/export", {"what": "report", "format": "conll"}, at=folder)
+    assert answer.status_code == 422
+    assert "nothing is written outside of the project" in answer.json()["error"]
+    assert mine.is_dir() or mine.read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_no_link_leads_a_merge_out_of_the_project(desk: Desk, tmp_path: Path) -> None:
+    folder = with_song(desk)
+    (folder / "documents").symlink_to(tmp_path)
+    answer = desk.post("/merge", {}, at=folder)
+    assert "is a link to" in answer.json()["error"]
+    assert not (tmp_path / "song.conll").exists()
 
 
 def test_a_draft_goes_on_after_a_restart(desk: Desk, tmp_path: Path) -> None:

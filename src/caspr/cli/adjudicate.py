@@ -15,7 +15,13 @@ from caspr.errors import InputError
 from caspr.formats import review_file
 from caspr.formats.foreign import refuse_foreign_name
 from caspr.formats.registry import losses, output_format, rehearse, render, takes_a_folder
-from caspr.formats.review_file.project import NAME, is_project, new_project, read_project
+from caspr.formats.review_file.project import (
+    NAME,
+    ProjectFile,
+    is_project,
+    new_project,
+    read_project,
+)
 from caspr.formats.sources import read_files
 from caspr.result import Result
 from caspr.task.settings import Settings
@@ -84,14 +90,16 @@ def _texts(results: Sequence[Result], output: Path, layout: str, format: str, *,
     reviews = [review_file.review_of(*gold) for gold in golds]
     if layout == "review":
         return {output: review_file.write(reviews)}
-    texts = new_project(reviews, [(result.value, result.status is Status.OPTIMAL) for result in results])
-    _refuse_leaving_out(output, texts)
+    before = read_project(output) if is_project(output) else ProjectFile()
+    costs = [(result.value, result.status is Status.OPTIMAL) for result in results]
+    texts = new_project(reviews, costs, before.assigned)
+    _refuse_leaving_out(output, before, texts)
     return {output / file: text for file, text in texts.items()}
 
 
-def _refuse_leaving_out(project: Path, files: Collection[str]) -> None:
+def _refuse_leaving_out(project: Path, before: ProjectFile, files: Collection[str]) -> None:
     """Refuse to make a project again without a document about which something is decided in it."""
-    for document in read_project(project).documents if is_project(project) else ():
+    for document in before.documents:
         if document.file not in files:
             refuse_before(project / document.file, Content.RESULT, decided=False)
 

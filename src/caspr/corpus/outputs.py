@@ -163,7 +163,7 @@ def is_decided(path: Path) -> bool:
         reviews = review_file.read(path)
     except CasprError:
         return True
-    return any(review.decided or review.notes or review.done for review in reviews)
+    return any(review.work for review in reviews)
 
 
 def write_project(folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -15,8 +15,9 @@ answers who did what since when. A line holds only what a step changed:
 Where annotations change, by `annotators` or by undoing that, the line holds those before as well, packed.
 
 A line is written before the review file, with a digest of the text that the file is going to have for the
-document. A process killed in between leaves one line more than needed: then the file has the text of the line
-before it, and the line is dropped. A file whose text fits neither was edited outside meanwhile.
+document. A process killed in between leaves lines more than needed, one for each document that was to be
+written: then the file has the text of the line before it, and the line is dropped. A file whose text fits
+neither was edited outside meanwhile.
 
 The file is the truth. Every line says which digest was before it, so that a line that is missing or cannot be
 read is noticed; and where the record claims to lead to the text of the file, the decisions that it leads to
@@ -61,8 +62,8 @@ class Record:
     """What is recorded, by the title of the document."""
     end: int = 0
     """Where the last whole line ends."""
-    _last: tuple[str, int] = ("", 0)
-    """The document of the last line, and where that line begins."""
+    _starts: list[tuple[str, int]] = field(default_factory=list)
+    """The documents of the lines that were read, and where these begin."""
 
     @classmethod
     def beside(cls, review: Path) -> "Record":
@@ -79,7 +80,7 @@ class Record:
                     break
                 if line is not None:
                     record.lines.setdefault(line["document"], []).append(line)
-                    record._last = line["document"], record.end
+                    record._starts.append((line["document"], record.end))
                 record.end += len(text)
         return record
 
@@ -119,13 +120,16 @@ class Record:
             stream.truncate(position)
 
     def drop_unwritten(self, texts: Mapping[str, str]) -> None:
-        """Drop the last line if its document has the text of the line before it: it was not written."""
-        title, position = self._last
-        lines = self.lines.get(title, ())
-        if len(lines) > 1 and title in texts:
+        """Drop the last lines whose documents have the texts of the lines before: they were not written."""
+        while self._starts:
+            title, position = self._starts.pop()
+            lines = self.lines.get(title, ())
+            if len(lines) < 2 or title not in texts:
+                return
             digest = digest_of(texts[title])
-            if lines[-1]["digest"] != digest == lines[-2]["digest"]:
-                self.retract(title, position)
+            if not lines[-1]["digest"] != digest == lines[-2]["digest"]:
+                return
+            self.retract(title, position)
 
     def steps(self, title: str, since: str = "") -> list[Line]:
         """Return who did what when in a document, the newest last."""

@@ -50,6 +50,7 @@ from caspr.storage import (
     refuse_overwriting,
     refuse_unwritable,
     stamp_of,
+    write_all,
     write_unless_changed,
 )
 from caspr.task.contradictions import ContradictionError
@@ -198,6 +199,35 @@ class Store:
         return True
 
 
+@dataclass
+class LaterStore(Store):
+    """A file whose new content is kept, to be written together with that of others.
+
+    Its record has a step then that the file has not; if that is not written, the step is dropped again.
+    """
+
+    content: bytes | None = None
+    """What is to be written."""
+
+    def write(self, data: bytes) -> None:
+        """Keep the content, unless somebody else has saved the file."""
+        if self.changed():
+            raise ChangedError(f"{self.path}: it was saved by another program meanwhile")
+        self.content = data
+
+
+def write_together(stores: Iterable[LaterStore]) -> None:
+    """Write what is kept of several files, none before all of them are safely on the disk."""
+    some = {store.path: store for store in stores if store.content is not None}
+
+    def compare() -> None:
+        for store in some.values():
+            if store.changed():
+                raise ChangedError(f"{store.path}: it was saved by another program meanwhile: try again")
+
+    write_all({path: store.content or b"" for path, store in some.items()}, before_replacing=compare)
+
+
 def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
@@ -242,6 +272,8 @@ class ReviewSession:
     """What is wrong with the file as it was edited outside; nothing is written meanwhile."""
     fresh: bool = False
     """Whether the file has no results yet."""
+    rests: bool = False
+    """Whether nothing is searched or priced in the background."""
     listeners: list[Listener] = field(default_factory=list)
     """Called with every event, from any thread."""
     lock: RLock = field(default_factory=RLock)
@@ -470,6 +502,8 @@ class ReviewSession:
             listener(number, kind, data)
 
     def _run_background(self, *numbers: int) -> None:
+        if self.rests:
+            return
         """Start the background work for some documents; the next operation cancels it."""
         self._worker.run(lambda cancelled: self._background(numbers, cancelled))
 
@@ -539,9 +573,11 @@ DEFAULT = Path("review.conll")
 """Where a new review file is written unless the user names another place."""
 
 
-def open_review(path: Path, change_settings: ChangeSettings) -> ReviewSession:
+def open_review(
+    path: Path, change_settings: ChangeSettings, store_of: Callable[[Path], Store] = Store
+) -> ReviewSession:
     """Resume a review file."""
-    store = Store(path)
+    store = store_of(path)
     store.acquire()
     try:
         return ReviewSession.open(store, change_settings)

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from urllib.request import url2pathname
 
 from caspr.errors import InputError, OutputError
 from caspr.formats import review_file
@@ -74,7 +75,7 @@ class Folders:
 
     def take(self, text: str) -> Path:
         """Return the path that the user typed, which they may look into from now on."""
-        plain = text.strip().strip("\"'").removeprefix("file://")
+        plain = _plain(text.strip().strip("\"'"))
         if not plain or "\0" in plain:
             raise InputError("Type the path of a folder or a file.")
         path = _resolved(plain, self.start)
@@ -91,6 +92,16 @@ class Folders:
         if not any(root in (path, *path.parents) for root in (self.start, *self.typed)):
             raise InputError("This folder was not opened here: type its path on the start page to open it.")
         return path
+
+
+def _plain(text: str) -> str:
+    """Return the path that somebody typed, also where it is the address that a browser shows.
+
+    >>> _plain("file:///home/ann/my%20texts")
+    '/home/ann/my texts'
+    """
+    address = text.removeprefix("file://")
+    return text if address == text else url2pathname(address.removeprefix("localhost"))
 
 
 def _resolved(text: str, start: Path = Path()) -> Path:
@@ -117,8 +128,8 @@ class Entry:
     """`folder`, `project` or `review`."""
 
 
-def entries(folder: Path) -> list[Entry]:
-    """Return the folders, projects and review files in a folder that may be opened.
+def entries(folder: Path) -> tuple[list[Entry], bool]:
+    """Return the folders, projects and review files in a folder that may be opened, and whether it has more.
 
     Those whose names are not UTF-8 are left out: no address can name them.
     """
@@ -128,14 +139,16 @@ def entries(folder: Path) -> list[Entry]:
     except OSError as error:
         raise InputError(f"{folder} cannot be opened: {error.strerror}.") from error
     for path in inside:
-        if path.name.startswith(".") or not is_text(path.name) or len(found) == MOST_LISTED:
+        if path.name.startswith(".") or not is_text(path.name):
             continue
+        if len(found) == MOST_LISTED:
+            return found, True
         with suppress(OSError):
             if path.is_dir():
                 found.append(Entry(path.name, path, "project" if is_project(path) else "folder"))
             elif review_file.is_review(path):
                 found.append(Entry(path.name, path, "review"))
-    return found
+    return found, False
 
 
 def is_reviewed(path: Path) -> bool:
@@ -169,6 +182,19 @@ def _is_portable(name: str) -> bool:
     return is_text(name) and portable_name(name) == name
 
 
+def refuse_leaving(folder: Path, *paths: Path) -> None:
+    """Refuse to write into a folder where a link among some paths in it, or in all of it, leads elsewhere."""
+    for path in paths or (folder,):
+        inside = [path, *path.rglob("*")] if path.is_dir() else [path]
+        for each in inside:
+            if not each.resolve().is_relative_to(folder):
+                shown = each.relative_to(folder.parent)
+                raise InputError(
+                    f"{shown} is a link to {each.resolve()}, and nothing is written outside of the project: "
+                    "remove the link, or put the file itself there."
+                )
+
+
 def name_inside(name: str) -> PurePosixPath | None:
     """Return where a dropped file goes, `None` for files of a desktop; refuse what is not a name.
 
@@ -195,7 +221,7 @@ async def store(folder: Path, name: str, parts: AsyncIterator[bytes]) -> bool:
     if inside is None:
         return False
     target = folder / inside
-    if not target.resolve().is_relative_to(folder.resolve()):
+    if not target.resolve().is_relative_to(folder.parent.resolve() / folder.name):
         raise InputError(f"{name[:80]!r} leads to another folder.")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

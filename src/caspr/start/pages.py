@@ -27,6 +27,7 @@ from starlette.staticfiles import StaticFiles
 
 from caspr.errors import CasprError, InputError
 from caspr.formats.registry import EXPORTED, FORMATS, READ
+from caspr.formats.review_file import project as project_file
 from caspr.formats.review_file.project import is_project, read_project
 from caspr.review.exports import REPORT_POLICY
 from caspr.review.project.project import ProjectRow, first_row
@@ -34,17 +35,18 @@ from caspr.review.server.guard import Address, Guard, Keys
 from caspr.review.server.help import help_routes
 from caspr.review.server.presence import ALIVE, Presence
 from caspr.review.server.responses import FORMAT_NAMES, HELP, body_of, person
-from caspr.start.draft import COPIES, EXPORTS, Draft, is_draft, results_of
+from caspr.start.draft import COPIES, EXPORTS, NAME, Draft, is_draft, results_of
 from caspr.start.folders import (
     Folders,
     copied,
     entries,
     is_reviewed,
     new_folder,
+    refuse_leaving,
     remove_copy,
     store,
 )
-from caspr.start.questions import QUESTIONS, checked, usual
+from caspr.start.questions import QUESTIONS, WEIGHTS, checked, usual
 from caspr.start.remedies import Recognised, recognised
 from caspr.start.reviews import Reviews
 from caspr.start.steps import CommandRun, CommandStep, warnings_in
@@ -68,6 +70,8 @@ LABELS = {
 }
 """What the results are, by the name of the file or of its folder, in the order in which they are shown."""
 _SHOWN_TYPES = (".html", ".txt", ".tex")
+_WRITTEN = (NAME, WEIGHTS, project_file.NAME, project_file.FOLDER)
+"""What a merge writes into the folder of a project."""
 _KEPT = ("project", "name", "source")
 """What the list of folders hands on to the page that asked for a folder."""
 
@@ -136,18 +140,21 @@ class StartPages:
     async def list_folder(self, request: Request) -> Response:
         """Show what is in a folder."""
         folder, purpose = self.at(request), request.query_params.get("for", "open")
-        inside = await run_in_threadpool(entries, folder)
+        inside, is_cut = await run_in_threadpool(entries, folder)
         try:
             parent = self.folders.allowed(str(folder.parent)) if folder.parent != folder else None
         except InputError:
             parent = None
         kept = {name: request.query_params[name] for name in _KEPT if name in request.query_params}
-        shown = {"folder": folder, "entries": inside, "parent": parent, "purpose": purpose}
+        shown = {"folder": folder, "entries": inside, "is_cut": is_cut, "parent": parent, "purpose": purpose}
         return self.page(request, "folders.html", **shown, kept=kept)
 
     async def open(self, request: Request) -> Response:
         """Open what the user typed."""
         path = self.folders.take(_text(await body_of(request), "path"))
+        words = request.query_params
+        if words.get("for", "open") != "open" and path.is_dir():
+            return _to(address("/folders", **{**words, "at": path}))
         return _to(self._page_of(path))
 
     def _page_of(self, path: Path) -> str:
@@ -223,7 +230,7 @@ class StartPages:
         """Look at the files."""
         draft = self.draft(request)
         at = draft.folder
-        return self._begin(at, [draft.check()], address("/check", at=at), address("/files", at=at))
+        return await self._begin(at, [draft.check()], address("/check", at=at), address("/files", at=at))
 
     async def show_check(self, request: Request) -> Response:
         """Show what the files hold."""
@@ -266,17 +273,19 @@ class StartPages:
         """Take the answers, and merge the annotations."""
         draft = self.draft(request)
         at = draft.folder
-        if not self.reviews.release(at):
+        if not await run_in_threadpool(self.reviews.release, at):
             raise InputError("The review of this project is open in a window: close it, and merge again.")
+        await run_in_threadpool(refuse_leaving, at, *(at / name for name in _WRITTEN))
         draft = draft.changed(answers=checked(await body_of(request)))
-        return self._begin(at, draft.adjudicate(), address("/project", at=at), address("/questions", at=at))
+        page, back = address("/project", at=at), address("/questions", at=at)
+        return await self._begin(at, draft.adjudicate(), page, back)
 
-    def _begin(self, at: Path, steps: Sequence[CommandStep], then: str, back: str) -> Response:
+    async def _begin(self, at: Path, steps: Sequence[CommandStep], then: str, back: str) -> Response:
         """Start a job, and lead to the page that shows it."""
+        await run_in_threadpool(self.reviews.release, at)
         job = self.jobs.get(at)
         if job is not None and job.state == "running":
             raise InputError("Something is still being made of this project: wait, or cancel it.")
-        self.reviews.release(at)
         job = self.jobs[at] = CommandRun(steps, at if at.is_dir() else at.parent, then, back)
         job.start()
         return _to(address("/running", at=at))
@@ -346,12 +355,13 @@ class StartPages:
         format = str(values.get("format", EXPORTED[0]))
         if not exports or format not in EXPORTED or not is_reviewed(at):
             raise InputError("This cannot be made: load the page again.")
+        await run_in_threadpool(refuse_leaving, results_of(at))
         try:
             results_of(at).mkdir(exist_ok=True)
         except OSError as error:
             raise InputError(f"{results_of(at)} cannot be made: {error.strerror}.") from error
         page = address("/project", at=at)
-        return self._begin(at, [export.step(at, format) for export in exports], f"{page}#results", page)
+        return await self._begin(at, [export.step(at, format) for export in exports], f"{page}#results", page)
 
     async def result(self, request: Request) -> Response:
         """Return a file that was made."""

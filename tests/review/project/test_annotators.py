@@ -1,13 +1,16 @@
 """Late and corrected annotators: decisions are kept and follow; what no longer fits is listed and noted."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from caspr.errors import InputError
 from caspr.formats import read_all, review_file
+from caspr.review.project import annotators
 from caspr.review.project.annotators import (
     AnnotatorChanges,
+    AnnotatorReport,
     by_key,
     change_annotators,
     change_session,
@@ -385,6 +388,34 @@ def test_a_corrected_file_of_another_name_says_whom_it_replaces(
     assert "give the old and the new name" in caspr.fails("redo", review, "--rename", "carla")
     assert "-o cannot be used" in caspr.fails("redo", review, "--remove", "ann", "-o", tmp_path / "new.conll")
     assert "need one project" in caspr.fails("review", *files, "--remove", "ann", "--no-browser")
+
+
+def test_a_change_of_a_project_that_is_cancelled_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, asked = made(tmp_path), list[ReviewSession]()
+    files = sorted((folder / "documents").glob("*.conll"))
+    before = [file.read_bytes() for file in files]
+
+    def interrupted(session: ReviewSession, changes: AnnotatorChanges, who: str) -> list[AnnotatorReport]:
+        asked.append(session)
+        if len(asked) == len(files):
+            raise KeyboardInterrupt
+        return change_session(session, changes, who)
+
+    renamed = AnnotatorChanges(renamed={"ann": "Änne"})
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(annotators, "change_session", interrupted)
+        change_annotators(folder, renamed, "Ann")
+    assert [file.read_bytes() for file in files] == before
+    with closing(opened(folder)) as project:
+        assert project.steps("") == []
+    assert len(change_annotators(folder, renamed, "Ann")) == len(files)
+    for file in files:
+        [review] = review_file.read(file)
+        assert "Änne" in [work.annotator for work in review.annotations]
+    with closing(opened(folder)) as project:
+        assert [step["do"] for step in project.steps("")] == ["annotators"] * len(files)
 
 
 def test_one_document_that_is_named_after_its_file_is_found(path: Path) -> None:

@@ -204,6 +204,30 @@ def test_dropped_folders_keep_whose_files_they_are(start: Page, tmp_path: Path) 
     assert (copies / "ben" / "act1.conll").read_text() == "x"
 
 
+def test_what_cannot_be_read_is_said_and_the_rest_is_copied(start: Page, tmp_path: Path) -> None:
+    """Drop a folder that the user may not open beside a file, as a browser hands them to the page."""
+    new_project(start, SCENE[:1])
+    start.evaluate(
+        """async () => {
+            const refused = (_, failed) => failed(new DOMException("no", "NotReadableError"));
+            const closed = {isFile: false, fullPath: "/closed", createReader: () => ({readEntries: refused})};
+            const shut = {isFile: true, fullPath: "/shut.conll", file: refused};
+            const content = new File(["x"], "a");
+            const sound = {isFile: true, fullPath: "/ben.conll", file: (found) => found(content)};
+            const event = new Event("drop", {bubbles: true, cancelable: true});
+            const items = [closed, shut, sound].map((entry) => ({webkitGetAsEntry: () => entry}));
+            event.dataTransfer = {items};
+            document.querySelector("[data-drop]").dispatchEvent(event);
+        }"""
+    )
+    expect(start.get_by_text("2 files copied")).to_be_visible()
+    expect(start.get_by_role("alert")).to_contain_text("closed cannot be read")
+    expect(start.get_by_role("alert")).to_contain_text("shut.conll cannot be read")
+    start.reload()
+    expect(start.get_by_role("alert")).to_have_count(0)
+    assert (tmp_path / "Heron" / "annotators" / "ben.conll").is_file()
+
+
 def test_folders_that_are_chosen_one_by_one_keep_whose_files_they_are(start: Page, tmp_path: Path) -> None:
     for name in ("anna", "ben"):
         (tmp_path / "mine" / name).mkdir(parents=True)

@@ -45,7 +45,7 @@ import click
 from caspr.errors import CasprError, InputError, OutputError
 from caspr.formats import review_file
 from caspr.formats.registry import STANDARD_OUTPUT, by_content, made_below
-from caspr.formats.review_file.review import HEADER, Review
+from caspr.formats.review_file.review import DONE, HEADER, NOTE, Review
 from caspr.formats.review_file.statements import number_of_acts
 from caspr.formats.sources import is_gold
 from caspr.storage import (
@@ -69,8 +69,6 @@ _STANDARD_OUTPUTS = (str(STANDARD_OUTPUT), "/dev/stdout", "/dev/fd/1", "/proc/se
 _GOLD = re.compile(rb"caspr[ _=-]?gold", re.IGNORECASE)
 """How formats mark a gold standard."""
 _REVIEW = re.compile(rb"^(?:\xef\xbb\xbf)?" + re.escape(HEADER.encode()), re.MULTILINE)
-_NOTE, _DONE = "note", "done"
-"""What a note, and the mark of a document that is done, are called among decisions."""
 _REMEDY = "choose another name, or move or delete that file first"
 
 
@@ -403,12 +401,12 @@ def _refuse_losing(path: Path, old: bytes, new: bytes) -> None:
     """Refuse to replace a review file by something that lacks its decisions or notes."""
     try:
         reviews = _parsed(old, path)
-        held = _decided(reviews)
-        kept = _decided(_parsed(new, path)) if _REVIEW.search(new) else frozenset()
+        held = _work(reviews)
+        kept = _work(_parsed(new, path)) if _REVIEW.search(new) else frozenset()
         if held <= kept:
             return
-        noted = sum(what == _NOTE for _, what, _ in held)
-        done = sum(what == _DONE for _, what, _ in held)
+        noted = sum(what == NOTE for _, what, _ in held)
+        done = sum(what == DONE for _, what, _ in held)
         made = sum(number_of_acts(review.decided) for review in reviews)
         counts = ((made, "decision", None), (noted, "note", None), (done, "mark as done", "marks as done"))
         held_words = " and ".join(times(*count) for count in counts if count[0])
@@ -425,20 +423,9 @@ def _parsed(data: bytes, path: Path) -> Sequence[Review]:
     return review_file.parse(data.decode("utf-8", "replace").removeprefix("\ufeff"), str(path))
 
 
-def _decided(reviews: Sequence[Review]) -> frozenset[tuple[object, str, object]]:
-    """Return all that was decided, noted or called done: in which document, what it is, and what it says."""
-    decided: set[tuple[object, str, object]] = set()
-    for review in reviews:
-        key, decisions = review.gold.document.key, review.decisions
-        boundaries = {token for span in decisions.permitted for token in span}
-        decided.update((key, "cells", span) for span in decisions.permitted)
-        decided.update((key, "empty cell", token) for token in decisions.closed - boundaries)
-        decided.update((key, statement.kind, statement.mentions) for statement in decisions.statements)
-        decided.update((key, "name", name) for name in decisions.names)
-        decided.update((key, _NOTE, note) for note in review.notes)
-        if review.done is not None:
-            decided.add((key, _DONE, None))
-    return frozenset(decided)
+def _work(reviews: Iterable[Review]) -> frozenset[tuple[object, str, object]]:
+    """Return all that is somebody's work: in which document, what it is, and what it says."""
+    return frozenset((review.gold.document.key, *entry) for review in reviews for entry in review.work)
 
 
 def _is_gold(path: Path, data: bytes) -> bool:

@@ -130,10 +130,15 @@ def project_text(project: ProjectFile) -> str:
     return f'{{"version": {VERSION},\n "documents": [\n{lines}\n ],\n "assigned": {assigned}}}\n'
 
 
-def new_project(reviews: Sequence[Review], costs: Sequence[tuple[int, bool]] = ()) -> dict[str, str]:
+def new_project(
+    reviews: Sequence[Review],
+    costs: Sequence[tuple[int, bool]] = (),
+    assigned: Mapping[str, str] | None = None,
+) -> dict[str, str]:
     """Render a new project: its file and a review file for each document, by path in its folder.
 
-    `costs` has the cost of each result, and whether it is proven optimal, where that is known.
+    `costs` has the cost of each result, and whether it is proven optimal, where that is known; `assigned` is
+    who was to do the documents of a project that is made again.
     """
     documents = [review.gold.document for review in reviews]
     names = file_names(dict.fromkeys(document.title for document in documents), ".conll", "document")
@@ -154,7 +159,8 @@ def new_project(reviews: Sequence[Review], costs: Sequence[tuple[int, bool]] = (
         )
         for (file, text), review, (cost, proven) in zip(texts.items(), reviews, known, strict=True)
     )
-    return {**texts, NAME: project_text(ProjectFile(listed))}
+    kept = {file: who for file, who in (assigned or {}).items() if file in texts}
+    return {**texts, NAME: project_text(ProjectFile(listed, kept))}
 
 
 def _values(document: ProjectDocument) -> dict[str, Any]:

@@ -31,6 +31,8 @@ from caspr.text.document import Annotation, Document, Span
 from caspr.text.findings import Finding, times, warning
 
 HEADER = "# caspr review:"
+NOTE, DONE = "note", "done"
+"""What a note, and the mark of a document that is done, are called in `Review.work`."""
 EXAMINED = 1_000_000
 """In how many bytes from its beginning a review file has its first header."""
 
@@ -58,6 +60,22 @@ class Review:
     def decisions(self) -> Decisions:
         """All that is decided, put together."""
         return Decisions.combining(decision.statement for decision in self.decided)
+
+    @property
+    def work(self) -> frozenset[tuple[str, object]]:
+        """All that somebody decided, noted or called done: what it is, and what it says."""
+        decisions = self.decisions
+        boundaries = {token for span in decisions.permitted for token in span}
+        return frozenset(
+            [
+                *(("cells", span) for span in decisions.permitted),
+                *(("empty cell", token) for token in decisions.closed - boundaries),
+                *((statement.kind, statement.mentions) for statement in decisions.statements),
+                *(("name", name) for name in decisions.names),
+                *((NOTE, note) for note in self.notes),
+                *([(DONE, None)] if self.done else []),
+            ]
+        )
 
 
 def is_review(path: Path) -> bool:

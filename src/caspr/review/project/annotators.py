@@ -16,7 +16,7 @@ import os
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -31,7 +31,8 @@ from caspr.formats.review_file.project import NAME, is_project, read_project
 from caspr.review.documents import ChangeSettings, ReviewDocument, first_look
 from caspr.review.history import ADDED, REMOVED, RENAMED, History, Step, blame
 from caspr.review.operations import OperationError
-from caspr.review.session import ReviewSession, open_review
+from caspr.review.record import Record
+from caspr.review.session import LaterStore, ReviewSession, open_review, write_together
 from caspr.review.solver import Snapshot, Solver
 from caspr.storage import FileLock
 from caspr.task.contradictions import ContradictionError
@@ -594,25 +595,57 @@ def change_annotators(
     who: str,
     change_settings: ChangeSettings = lambda settings: settings,
 ) -> list[str]:
-    """Change the annotators of a review file or a project that nobody has open; say in lines what changed."""
+    """Change the annotators of a review file or a project that nobody has open; say in lines what changed.
+
+    Of a project, no review file is replaced before all are worked out.
+    """
     titles = {Document(name, (), part=part).title for name, part in changes.added}
     reports: list[AnnotatorReport] = []
     known: set[str] = set()
     if changes.removed or changes.renamed:
         changes.refuse_impossible(annotations_there(path))
-    with FileLock(path / NAME) if is_project(path) else nullcontext():
+    with FileLock(path / NAME) if is_project(path) else nullcontext(), _Together() as together:
         for file in _files(path, changes, titles):
-            session = open_review(file, change_settings)
-            if not is_project(path) and len(session.documents) == 1:
-                changes = of_one_document(changes, session.documents[0].document)
-            try:
+            with closing(together.opened(file, change_settings)) as session:
+                if not is_project(path) and len(session.documents) == 1:
+                    changes = of_one_document(changes, session.documents[0].document)
                 reports += change_session(session, changes, who)
                 known.update(document.title for document in session.documents)
-            finally:
-                session.close()
+        together.write()
     lines = [line for report in reports for line in report.lines()]
     lines += left_out(changes, known, "the project" if is_project(path) else "the review")
     return lines or ["nothing is new in these annotations"]
+
+
+class _Together(AbstractContextManager["_Together"]):
+    """Review files that are all changed or, where anything fails or somebody cancels, all as they were."""
+
+    def __init__(self) -> None:
+        self._stores: list[LaterStore] = []
+        self._recorded: list[tuple[Path, int]] = []
+        self._is_written = False
+
+    def opened(self, file: Path, change_settings: ChangeSettings) -> ReviewSession:
+        """Open a review file, which is not written before all are."""
+
+        def later(path: Path) -> LaterStore:
+            self._stores.append(LaterStore(path))
+            return self._stores[-1]
+
+        session = open_review(file, change_settings, later)
+        session.rests = True
+        self._recorded.append((session.record.path, session.record.end))
+        return session
+
+    def write(self) -> None:
+        """Write all of them."""
+        write_together(self._stores)
+        self._is_written = True
+
+    def __exit__(self, *_: object) -> None:
+        """Take the steps out of the records if nothing was written."""
+        for path, end in () if self._is_written else self._recorded:
+            Record(path).truncate(end)
 
 
 def _files(path: Path, changes: AnnotatorChanges, titles: Collection[str] | None) -> list[Path]:

@@ -102,17 +102,27 @@ async function copyText(button) {
 
 /** A file with the path that it gets in the project. @typedef {{ file: File, name: string }} Picked */
 
+const unreadable = (/** @type {string} */ name) =>
+  `${name} cannot be read: perhaps you may not open it. Nothing of it was copied.`;
+const UNCOPIED = "caspr-uncopied";
+
 /**
- * Copy files into the project, one after another, and show the page again.
+ * Copy files into the project, one after another, and show the page again, with what could not be copied.
  * @param {HTMLElement} drop
  * @param {Picked[]} picked
+ * @param {string[]} problems
  */
-async function copyFiles(drop, picked) {
+async function copyFiles(drop, picked, problems = []) {
   const status = drop.querySelector("[data-copying]");
-  const problems = [];
   drop.setAttribute("aria-busy", "true");
   for (const [number, { file, name }] of picked.entries()) {
     if (status) status.textContent = `Copying ${number + 1} of ${picked.length}: ${name}`;
+    try {
+      await file.slice(0, 1).arrayBuffer();
+    } catch {
+      problems.push(unreadable(name));
+      continue;
+    }
     try {
       await send(`${drop.dataset.drop}&name=${encodeURIComponent(name)}`, file);
     } catch (error) {
@@ -121,17 +131,32 @@ async function copyFiles(drop, picked) {
   }
   drop.removeAttribute("aria-busy");
   if (status) status.textContent = "";
-  if (!picked.length) problems.push("There is no file in it.");
-  if (problems.length) complain(drop, problems.join("\n"));
-  else location.reload();
+  if (!picked.length && !problems.length) problems.push("There is no file in it.");
+  sessionStorage.setItem(UNCOPIED, problems.join("\n"));
+  location.reload();
 }
 
 /**
- * Return the files of something that was dropped, with those in folders.
+ * Return the files of something that was dropped, with those in folders; what cannot be read is added to `problems`.
  * @param {FileSystemEntry} entry
+ * @param {string[]} problems
  * @returns {Promise<Picked[]>}
  */
-async function filesOf(entry) {
+async function filesOf(entry, problems) {
+  try {
+    return await readableFilesOf(entry, problems);
+  } catch {
+    problems.push(unreadable(entry.fullPath.replace(/^\//, "")));
+    return [];
+  }
+}
+
+/**
+ * @param {FileSystemEntry} entry
+ * @param {string[]} problems
+ * @returns {Promise<Picked[]>}
+ */
+async function readableFilesOf(entry, problems) {
   if (entry.isFile) {
     const file = await new Promise((found, failed) =>
       /** @type {FileSystemFileEntry} */ (entry).file(found, failed),
@@ -144,7 +169,7 @@ async function filesOf(entry) {
     /** @type {FileSystemEntry[]} */
     const some = await new Promise((found, failed) => reader.readEntries(found, failed));
     if (!some.length) return files;
-    for (const inside of some) files.push(...(await filesOf(inside)));
+    for (const inside of some) files.push(...(await filesOf(inside, problems)));
   }
 }
 
@@ -160,8 +185,10 @@ for (const drop of document.querySelectorAll("[data-drop]")) {
     drop.classList.remove("over");
     const items = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry());
     const found = [];
-    for (const entry of items) if (entry) found.push(...(await filesOf(entry)));
-    copyFiles(drop, found);
+    /** @type {string[]} */
+    const problems = [];
+    for (const entry of items) if (entry) found.push(...(await filesOf(entry, problems)));
+    copyFiles(drop, found, problems);
   });
   drop.addEventListener("change", (event) => {
     const input = event.target;
@@ -172,6 +199,8 @@ for (const drop of document.querySelectorAll("[data-drop]")) {
     }));
     copyFiles(drop, picked);
   });
+  complain(drop, sessionStorage.getItem(UNCOPIED) ?? "");
+  sessionStorage.removeItem(UNCOPIED);
 }
 // A file that is dropped beside the place for files must not replace the page.
 addEventListener("dragover", (event) => event.preventDefault());
