@@ -70,7 +70,7 @@ def test_names_are_in_the_words_of_decisions_and_undo(session: ReviewSession) ->
     assert session.state(0)["decisions"][-1]["label"].endswith(f"in chain {first} (she)")
     assert session.state(0)["undo"].endswith(f"in chain {first} (she)")
     do(session, do="merge", chains=[first, second])
-    assert session.state(0)["undo"] == f"chains {first} (she), {second} merged"
+    assert session.state(0)["undo"] == f"entities {first} (she), {second} merged"
 
 
 def test_merged_entities_keep_the_name_that_is_chosen(session: ReviewSession) -> None:
@@ -83,7 +83,7 @@ def test_merged_entities_keep_the_name_that_is_chosen(session: ReviewSession) ->
         assert session.state(0)["undo"].endswith(f"merged, called as {called} ({kept[0]})")
         do(session, do="undo")
         assert names(session) == {"1-1": ("she", "person"), "4-4": ("it", "")}
-    with pytest.raises(OperationError, match="There is no chain"):
+    with pytest.raises(OperationError, match="There is no entity"):
         do(session, do="merge", chains=[first, second], called="99")
 
 

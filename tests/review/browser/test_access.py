@@ -111,7 +111,7 @@ def test_announcements(page: Page) -> None:
     expect(live).to_have_attribute("aria-live", "polite")
     press(page, "ArrowRight")
     focused = "document.activeElement.getAttribute('aria-label')"
-    assert "chain" in page.evaluate(focused)
+    assert "entity" in page.evaluate(focused)
 
 
 HOSTILE = [

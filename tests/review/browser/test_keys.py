@@ -74,7 +74,7 @@ def test_decide_about_mentions_by_keys(page: Page) -> None:
     press(page, "a")
     expect(page.locator("#decisions h2").first).to_have_text("1 decision")
     press(page, "u", "m")
-    expect(page.get_by_role("dialog")).to_contain_text("Merge chain")
+    expect(page.get_by_role("dialog")).to_contain_text("Merge entit")
     press(page, "Escape", "c")
     expect(page.get_by_role("dialog")).to_contain_text("Move")
     press(page, "Enter")
@@ -84,7 +84,7 @@ def test_decide_about_mentions_by_keys(page: Page) -> None:
 def test_the_overlay_lists_the_keys(page: Page) -> None:
     press(page, "?")
     overlay = page.get_by_role("dialog", name="Keys")
-    expect(overlay).to_contain_text("accept the whole chain")
+    expect(overlay).to_contain_text("accept the whole entity")
     expect(overlay).to_contain_text("Shift+→")
     assert overlay.locator("dt").count() > 30
     overlay.get_by_label("use single-letter keys").focus()

@@ -92,7 +92,7 @@ def test_matrix_and_chain_list(page: Page) -> None:
     expect(row.get_by_role("cell")).to_have_count(5)
     row.click()
     expect(page.locator("#detail h2")).to_contain_text("1 2 3")
-    page.get_by_role("tab", name="Chains").click()
+    page.get_by_role("tab", name="Entities").click()
     chains = page.locator("#chains")
     heads = chains.locator(".chain-head")
     expect(heads).to_have_count(3)
@@ -100,7 +100,7 @@ def test_matrix_and_chain_list(page: Page) -> None:
     expect(heads).to_have_count(1)
     heads.first.click()
     chains.get_by_role("button", name="Accept as it is").click()
-    chains.get_by_label("Which chains").select_option("decided")
+    chains.get_by_label("Which entities").select_option("decided")
     expect(heads).to_have_count(1)
 
 
@@ -109,7 +109,7 @@ def test_export_and_report(page: Page, tmp_path: Path) -> None:
     expect_cost(page, 8)
     page.locator("#export summary").click()
     with page.expect_download() as waiting:
-        page.locator("#export a").first.click()
+        page.locator("#export").get_by_role("link", name="Gold as CoNLL", exact=True).click()
     waiting.value.save_as(tmp_path / "gold.conll")
     gold = (tmp_path / "gold.conll").read_text(encoding="utf-8").splitlines()
     cells = [line.split("\t")[-1] for line in gold if line[:1].isdigit()]

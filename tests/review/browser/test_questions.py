@@ -76,7 +76,7 @@ def test_the_last_step_names_the_entity_that_was_chosen(page: Page) -> None:
     option = page.get_by_role("dialog").get_by_role("option").last
     chain = option.locator(".chip").inner_text()
     option.click()
-    expect(last_label(page)).to_have_text(re.compile(rf"^In chain {chain}: “6”(; different: .*)?$"))
+    expect(last_label(page)).to_have_text(re.compile(rf"^In entity {chain}: “6”(; different: .*)?$"))
 
 
 def test_an_entity_of_the_card_is_found_by_its_words_too(page: Page) -> None:

@@ -27,7 +27,7 @@ def accept(context: OperationContext, operation: Operation) -> Change:
     chain = context.chain(operation.get("chain"))
     return context.add(
         Statement(StatementKind.ENFORCED, chain.mentions, chain.id),
-        label=f"chain {context.titles[chain.id]} as it is",
+        label=f"entity {context.titles[chain.id]} as it is",
     )
 
 
@@ -44,7 +44,7 @@ def split(context: OperationContext, operation: Operation) -> Change:
         raise DecidedError("This is already a whole entity. Choose a part of it to split off.")
     context = _without(context, mentions, chain.id)
     kept = Statement.of(StatementKind.ENFORCED, rest, chain.id)
-    label = f"{len(mentions)} of chain {context.titles[chain.id]} split off"
+    label = f"{len(mentions)} of entity {context.titles[chain.id]} split off"
     if len(mentions) == 1 and context.solver.settings.singletons is Singletons.DROP:
         # One mention is not a chain: it leaves this one, for another chain or for none.
         return context.add(
@@ -78,7 +78,7 @@ def merge(context: OperationContext, operation: Operation) -> Change:
     """Make one chain of several; `called` is the one whose name is kept, if the user was asked."""
     ids = operation.get("chains")
     if not isinstance(ids, list) or len(set(map(str, ids))) < 2 or len(ids) > MOST:
-        raise OperationError("Choose two chains or more.")
+        raise OperationError("Choose two entities or more.")
     chains = [context.chain(id) for id in dict.fromkeys(map(str, ids))]
     kept = next((chain.id for chain in chains if context.is_named(chain.id)), chains[0].id)
     merged = {chain.id for chain in chains}
@@ -90,7 +90,7 @@ def merge(context: OperationContext, operation: Operation) -> Change:
         for entry in entries
     ]
     mentions = [mention for chain in chains for mention in chain.mentions]
-    label = f"chains {', '.join(context.titles[chain.id] for chain in chains)} merged"
+    label = f"entities {', '.join(context.titles[chain.id] for chain in chains)} merged"
     if operation.get("called") is not None:
         label += f", called as {context.titles[context.chain(operation['called']).id]}"
     context = replace(context, snapshot=replace(context.snapshot, entries=tuple(renamed)))

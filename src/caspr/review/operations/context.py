@@ -209,7 +209,7 @@ class OperationContext:
         """Find a chain of the result by its id."""
         chain = self.snapshot.chain(id) if isinstance(id, str) else None
         if chain is None:
-            raise OperationError(f"There is no chain {str(id)[:40]!r}.")
+            raise OperationError(f"There is no entity {str(id)[:40]!r}.")
         return chain
 
     def words(self, statement: Statement) -> str:

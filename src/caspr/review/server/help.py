@@ -8,16 +8,17 @@ import re
 from functools import cache
 from pathlib import Path
 from posixpath import dirname, join, normpath
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from caspr.review.server.responses import HELP, missing, rendered
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 FIRST = "help"
 """The page that is shown first."""
@@ -57,6 +58,8 @@ async def _show(request: Request) -> Response:
         return await missing(request, FileNotFoundError(name))
     if path.suffix != ".md":
         return FileResponse(path)
+    from markupsafe import Markup
+
     title, text = await run_in_threadpool(help_page, name)
     return HTMLResponse(rendered("help.html", title=title, text=Markup(text), contents=CONTENTS, name=name))
 
@@ -68,6 +71,8 @@ def help_page(name: str) -> tuple[str, str]:
     >>> help_page("glossary")[0]
     'Glossary'
     """
+    from markdown_it import MarkdownIt
+
     markdown = MarkdownIt("commonmark").enable("table")
     tokens = [
         token
@@ -88,7 +93,7 @@ def help_page(name: str) -> tuple[str, str]:
     return title, str(markdown.renderer.render(tokens, markdown.options, {}))
 
 
-def _linked(tokens: list[Token], page: str) -> list[Token]:
+def _linked(tokens: list["Token"], page: str) -> list["Token"]:
     """Return what is inside a paragraph, with links and pictures that lead to the pages of the help."""
     kept: list[Token] = []
     leads = False

@@ -63,7 +63,7 @@ export class Actions {
 
   /** The chain of the targets is right as it stands. */
   accept() {
-    const chain = this.#onlyChain("Go to a mention of the chain that you want to accept.");
+    const chain = this.#onlyChain("Go to a mention of the entity that you want to accept.");
     if (chain) this.#send({ do: "accept", chain });
   }
 
@@ -82,7 +82,7 @@ export class Actions {
     const take = (chain) =>
       this.#send(chain === null ? { do: "split", mentions } : { do: "into", mentions, chain });
     askChain(store, title, take, {
-      other: own.length ? `A chain of ${mentions.length === 1 ? "its" : "their"} own` : null,
+      other: own.length ? "A new entity" : null,
       except: own.length === 1 ? own : [],
       first: this.app.nearbyChains(first),
     });
@@ -94,11 +94,11 @@ export class Actions {
     if (!mentions) return;
     const chains = this.#chainsOf(mentions);
     if (chains.length > 1) this.#merge(chains);
-    else if (!chains.length) this.app.say("This mention is not in a chain, so there is nothing to merge.");
+    else if (!chains.length) this.app.say("This mention is in no entity, so there is nothing to merge.");
     else {
       /** @param {ChainId | null} chain */
       const take = (chain) => chain !== null && this.#merge([chains[0], chain]);
-      askChain(this.app.store, `Merge chain ${chainTitle(chains[0])} with`, take, {
+      askChain(this.app.store, `Merge entity ${chainTitle(chains[0])} with`, take, {
         except: chains,
         first: this.app.nearbyChains(mentions[0]),
       });
@@ -354,9 +354,9 @@ function mentionItems(app) {
     button("Enforce", () => actions.enforce(), { key: "e" }),
     button("Alone", () => actions.alone(), { key: "p" }),
     button("Not a mention", () => actions.absent(), { key: "x" }),
-    button("Own chain", () => actions.split(), { key: "b" }),
+    button("New entity", () => actions.split(), { key: "b" }),
     button("Move to …", () => actions.move(), { key: "c" }),
-    count > 1 ? button("Merge chains", () => actions.merge(), { key: "m" }) : null,
+    count > 1 ? button("Merge entities", () => actions.merge(), { key: "m" }) : null,
     button("Deselect", () => app.escape(), { key: "Esc", kind: "quiet" }),
   ];
 }

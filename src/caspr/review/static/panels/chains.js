@@ -28,10 +28,10 @@ export class Chains extends Panel {
     this.search = make("input", {
       type: "search",
       placeholder: "Number, name or words",
-      "aria-label": "Search chains",
+      "aria-label": "Search entities",
       on: { input: restart },
     });
-    this.filter = menu("Which chains", FILTERS, restart);
+    this.filter = menu("Which entities", FILTERS, restart);
     this.order = menu("Order", ORDERS, restart);
     this.count = make("p", { class: "soft", "aria-live": "polite" });
     this.list = make("ul", { class: "chain-list" });

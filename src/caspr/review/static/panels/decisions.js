@@ -97,7 +97,7 @@ export function decisionItem(app, decision, { onShow = () => {}, onFreed = () =>
 /** @type {(kind: DecisionKind) => string} */
 const tag = (kind) => {
   if (kind === "entity") return "entity held";
-  return kind === "enforced" || kind === "cells" ? "in chain" : LABELS[kind];
+  return kind === "enforced" || kind === "cells" ? "in an entity" : LABELS[kind];
 };
 
 /**

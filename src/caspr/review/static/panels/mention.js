@@ -82,7 +82,7 @@ export class Detail extends Panel {
       make(
         "p",
         {},
-        mention.chain === null ? "Not in the result" : "In chain ",
+        mention.chain === null ? "Not in the result" : "In entity ",
         mention.chain === null ? "" : chip(mention.chain),
         this.#standing(mention),
       ),
@@ -112,11 +112,11 @@ export class Detail extends Panel {
     const action = (possible, label, key, act) =>
       possible ? button(label, act, { key, focusKey: `act ${key}` }) : null;
     const buttons = [
-      action(mention.decision !== "in", "Confirm", "e", () => actions.enforce()),
+      action(mention.decision !== "in", "Enforce", "e", () => actions.enforce()),
       action(mention.decision !== "absent", "Not a mention", "x", () => actions.absent()),
-      action(inSomeChain, "Own chain", "b", () => actions.split()),
+      action(inSomeChain, "New entity", "b", () => actions.split()),
       action(true, "Move to …", "c", () => actions.move()),
-      action(inSomeChain, "Accept the whole chain", "a", () => actions.accept()),
+      action(inSomeChain, "Accept the whole entity", "a", () => actions.accept()),
       action(mention.decision !== null, "Take back", "f", () => actions.free()),
       action(true, "Note", "i", () => actions.note()),
       action(true, "Flag …", "F", () => actions.flag()),
@@ -211,14 +211,14 @@ export class Detail extends Panel {
     if (!chain || number === null) return null;
     const others = chain.mentions.filter((other) => other !== id);
     const near = inTextOrder(nearest(others, id, MOST_SNIPPETS));
-    const title = `Chain ${chainTitle(number)}: ${counted(chain.mentions.length, "mention")}${chain.decided ? ", all enforced" : ""}`;
+    const title = `Entity ${chainTitle(number)}: ${counted(chain.mentions.length, "mention")}${chain.decided ? ", all enforced" : ""}`;
     return make(
       "section",
       {},
       make("h3", {}, title),
       ...near.map((other) => snippet(store, other, goTo)),
       others.length > near.length
-        ? button("Show all in the chain list", () => this.app.openChains(number), { kind: "quiet" })
+        ? button("Show all in the list of entities", () => this.app.openChains(number), { kind: "quiet" })
         : null,
     );
   }

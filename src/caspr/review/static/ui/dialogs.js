@@ -144,7 +144,7 @@ class ChainChooser {
     this.store = store;
     this.other = other;
     this.choicesFor = choicesFor;
-    this.list = make("ul", { role: "listbox", id: "chain-list", "aria-label": "Chains", class: "options" });
+    this.list = make("ul", { role: "listbox", id: "chain-list", "aria-label": "Entities", class: "options" });
     this.field = make("input", {
       type: "text",
       role: "combobox",
@@ -152,7 +152,7 @@ class ChainChooser {
       "aria-controls": "chain-list",
       "aria-autocomplete": "list",
       autocomplete: "off",
-      "aria-label": "Number or words of the chain",
+      "aria-label": "Number or words of the entity",
       placeholder: "number or words",
     });
     this.field.addEventListener("input", () => this.#show());
@@ -167,7 +167,7 @@ class ChainChooser {
   #show() {
     this.#choices = this.choicesFor(this.field.value.trim());
     const items = this.#choices.map((chain, i) => this.#option(chain, i));
-    fill(this.list, ...items, items.length ? null : make("li", { class: "soft" }, "No chain matches."));
+    fill(this.list, ...items, items.length ? null : make("li", { class: "soft" }, "No entity matches."));
     this.#point(0);
   }
 

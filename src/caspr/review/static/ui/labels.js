@@ -98,7 +98,7 @@ export function chainTitle(chain) {
 }
 
 /** @param {ChainId | null | undefined} chain */
-export const inChain = (chain) => (chain == null ? "in no chain" : `in chain ${chainTitle(chain)}`);
+export const inChain = (chain) => (chain == null ? "in no entity" : `in entity ${chainTitle(chain)}`);
 
 /**
  * Return the CSS class of a chain's colour and line style: numbers that are close get hues far apart. The number
@@ -230,8 +230,8 @@ function link(kind, id, go, ...children) {
 export const LABELS = {
   together: "same",
   apart: "different",
-  into: "in a chain",
-  exists: "in some chain",
+  into: "in an entity",
+  exists: "in some entity",
   mention: "a mention",
   alone: "alone",
   nested: "may share an entity",
@@ -239,9 +239,9 @@ export const LABELS = {
   name: "named",
   absent: "not a mention",
   empty: "no boundary",
-  accept: "chain accepted",
-  split: "own chain",
-  merge: "chains merged",
+  accept: "entity accepted",
+  split: "a new entity",
+  merge: "entities merged",
   new: "new mention",
   place: "not these",
   prefer: "boundary",
@@ -307,8 +307,8 @@ function labelOf(op) {
   if (op.do === "into") return inChain(op.chain);
   if (op.do === "note" && op.flag) return `flag ${op.flag}`;
   if (op.do === "name") return `entity ${chainTitle(op.chain)} named${op.name ? ` ${op.name}` : ""}`;
-  if (op.do === "accept") return `chain ${chainTitle(op.chain)} accepted`;
-  if (op.do === "merge") return `chains ${op.chains.map(chainTitle).join(", ")} merged`;
+  if (op.do === "accept") return `entity ${chainTitle(op.chain)} accepted`;
+  if (op.do === "merge") return `entities ${op.chains.map(chainTitle).join(", ")} merged`;
   if (op.do === "place" && op.chain) return inChain(op.chain);
   if (op.do === "place" && op.with.length) return LABELS.together;
   if (op.do === "place" && op.exists) return "a new entity";
