@@ -84,6 +84,18 @@ def test_the_list_and_the_history(chromium: Browser, project: tuple[Served, Path
     with opened(chromium, server) as page:
         expect(page.locator("html[data-ready]")).to_be_attached()
         assert violations(page) == []
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.locator("#export summary").click()
+            box = page.locator("#export .menu-list").bounding_box()
+            assert box and box["x"] >= 0 and box["x"] + box["width"] <= width, "the whole menu can be seen"
+            assert box["y"] + box["height"] <= 800
+            press(page, "Escape")
+            expect(page.locator("#export .menu-list")).to_be_hidden()
+            page.locator("#export summary").click()
+            page.locator("h1").click()
+            expect(page.locator("#export .menu-list")).to_be_hidden()
+        page.set_viewport_size({"width": 1280, "height": 800})
         page.get_by_role("checkbox", name="Choose document 1", exact=True).focus()
         press(page, "Space")
         expect(page.locator("#chosen-bar")).to_contain_text("1 document chosen")

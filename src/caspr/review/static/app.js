@@ -29,8 +29,9 @@ import { TextSearch } from "./text/search.js";
 import { TextView } from "./text/text_view.js";
 import { Sentence, Versions } from "./text/versions.js";
 import { askText } from "./ui/dialogs.js";
-import { around, byId, find } from "./ui/dom.js";
+import { byId, find } from "./ui/dom.js";
 import { describeOperation, lineLabel, lookup } from "./ui/labels.js";
+import { closeMenu, listenToMenus } from "./ui/menus.js";
 import { Tabs } from "./ui/tabs.js";
 /** @import { SelectionChange } from "./state/selection.js" */
 /** @import { StoreChange } from "./state/store.js" */
@@ -239,11 +240,8 @@ export class App {
   /** Close the open menu, else deselect what is selected, else return to the text. */
   escape() {
     const { selection, navigation } = this;
-    const menu = openMenus()[0];
-    if (menu) {
-      menu.open = false;
-      find(menu, "summary")?.focus();
-    } else if (navigation.leaveBoundary()) this.say("The boundary stays as it was.", { quiet: true });
+    if (closeMenu()) return;
+    if (navigation.leaveBoundary()) this.say("The boundary stays as it was.", { quiet: true });
     else if (selection.range) navigation.leaveRange();
     else if (selection.selected.size) {
       selection.select([]);
@@ -253,10 +251,6 @@ export class App {
     else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
 }
-
-/** @returns {HTMLDetailsElement[]} the menus of the head that are open */
-const openMenus = () =>
-  [...document.querySelectorAll(".menu[open]")].filter((menu) => menu instanceof HTMLDetailsElement);
 
 /**
  * Return what somebody had decided before a step and what is not decided any more after it.
@@ -335,12 +329,9 @@ function listenToButtons() {
     // Whatever is on the page may have names in it.
     location.reload();
   });
-  document.addEventListener("click", (event) => {
-    const own = around(event, ".menu-list a, .menu-list button") ? null : around(event, ".menu");
-    for (const menu of openMenus()) if (menu !== own) menu.open = false;
-  });
 }
 
+listenToMenus();
 app.store.subscribe(onStoreChange);
 app.selection.subscribe(onSelectionChange);
 listenToButtons();

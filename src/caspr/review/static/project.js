@@ -1,6 +1,7 @@
 /** The overview: who should do which documents, and who annotated them. */
 import { askForm, labelled, lineField, openDialog } from "./ui/dialogs.js";
 import { around, button, byId, fill, find, make, menu } from "./ui/dom.js";
+import { closeMenu, listenToMenus } from "./ui/menus.js";
 
 const csrf = document.querySelector("meta[name=csrf]")?.getAttribute("content") ?? "";
 /** @type {string[]} */
@@ -250,6 +251,8 @@ find(document, "#find-flag")?.addEventListener("input", (event) => {
   const shown = rows.filter((row) => !row.hasAttribute("hidden")).length;
   byId("flags-found").textContent = `${shown} of ${rows.length}`;
 });
+listenToMenus();
+document.addEventListener("keydown", ({ key }) => key === "Escape" && closeMenu());
 if (boxes.length) showChosen();
 showLastChange();
 document.documentElement.dataset.ready = "yes";
