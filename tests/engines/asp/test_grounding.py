@@ -515,6 +515,13 @@ def test_links_are_the_same_however_a_rule_asks_for_them() -> None:
         assert plain == said(f"forbid(M1,M2) :- {named}, {looked_up}.") and plain
 
 
+def test_a_name_with_other_arguments_is_given_no_facts() -> None:
+    """A novel has millions of links: a slip must not send them all to clingo."""
+    assert parse_rules([RuleFile("ours.lp", "forbid(M1,M2) :- linked(M1,M2).")]).facts == set()
+    rules = "linked(M1,M2) :- text(M1,T), text(M2,T). forbid(M1,M2) :- linked(M1,M2)."
+    assert parse_rules([RuleFile("ours.lp", rules)]).facts == {"text"}
+
+
 ABOUT_SOLUTION = """
 % no chain with both
 :- result_cm(C,M1), result_cm(C,M2), text(M1,"1 2 3"), text(M2,"5").

@@ -226,9 +226,8 @@ def _is_lazy(rule: ParsedRule, parsed: ParsedRules) -> bool:
 
 def _are_alike(parsed: ParsedRules) -> bool:
     """Return whether rules look only at what mentions are like."""
-    asked = {name for name, arity in parsed.asked if (name, arity) in VOCABULARY}
     texts = [_STRING.sub('""', rule.text) for rule in parsed.about_input]
-    return asked <= ALIKE and not (any(map(_ORDER.search, texts)) or _takes_first(parsed.about_input))
+    return parsed.facts <= ALIKE and not (any(map(_ORDER.search, texts)) or _takes_first(parsed.about_input))
 
 
 def _takes_first(rules: Sequence[ParsedRule]) -> bool:
@@ -268,7 +267,7 @@ def _given(literals: Iterable[str], places: Collection[tuple[str, int]]) -> set[
 def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozenset[str]]:
     """Return, for every mention, what the facts that are asked about say of it."""
     profiles: dict[Span, set[str]] = defaultdict(set)
-    for name, arguments in _facts(instance, frozenset(name for name, _ in parsed.asked)):
+    for name, arguments in _facts(instance, parsed.facts):
         for argument in arguments:
             if isinstance(argument, Span):
                 rest = [term for term in arguments if term is not argument]
@@ -320,11 +319,11 @@ def _run(
     """Ground the rules about the input; those about pairs only within chains, if these are given."""
     rules = [rule for rule in parsed.about_input if chains is None or not _is_lazy(rule, parsed) or chains]
     lines = [_line(number, rule, parsed, limited=chains is not None) for number, rule in enumerate(rules)]
-    asked = frozenset(name for name, _ in parsed.asked)
     idle = all(rule.constant or (rule.head is not None and rule.head not in EFFECTS) for rule in rules)
     if idle and chains is not None:
         return []
-    given = () if idle else _facts(instance, asked)  # Where nothing can be derived, rules are only checked.
+    # Where nothing can be derived, rules are only checked.
+    given = () if idle else _facts(instance, parsed.facts)
     facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in given]
     facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
     program = "\n".join([*lines, "#show caspr_derived/2.", *facts])
@@ -554,7 +553,7 @@ def unsolvable(instance: Instance, has_solution: Callable[[Instance], bool]) -> 
 
 def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
     """Return the rules about the solution, those they build on, and the facts that these ask about."""
-    asked = frozenset(name for name, _ in parsed.asked) - _IN_PROGRAM
+    asked = parsed.facts - _IN_PROGRAM
     facts = (f"{name}({','.join(map(_term, arguments))})." for name, arguments in _facts(instance, asked))
     helpers = (
         rule.text for rule in parsed.about_input if rule.head not in EFFECTS and (rule.head or rule.constant)
