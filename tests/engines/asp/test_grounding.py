@@ -239,6 +239,12 @@ def test_limits_hold_for_deriving(limits: Limits) -> None:
         refuse_forged(PAPER, [RuleFile("ours.lp", endless)], limits=limits)
 
 
+def test_rules_without_an_end_stop_before_the_machine_has_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grounding, "free_megabytes", lambda: 300)
+    with pytest.raises(LimitError, match="more memory than is free here"):
+        derive(PAPER, [RuleFile("ours.lp", "p(0). p(X+1) :- p(X).")], Limits(interruptible=True))
+
+
 def test_limits_hold_for_what_is_asked_about_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = "p(0). p(X+1) :- p(X). forbid(M1,M2) :- p(-1), text(M1,_), text(M2,_)."
     monkeypatch.setattr(grounding, "MANY", 0)

@@ -47,6 +47,7 @@ from caspr.engines.asp.rule_files import (
     parse_rules,
 )
 from caspr.errors import EngineError, InputError, LimitError
+from caspr.processes import free_megabytes
 from caspr.task.contradictions import minimal_subset
 from caspr.task.decisions import Rule
 from caspr.task.instance import Instance
@@ -588,18 +589,25 @@ def _quotes(spans: Iterable[Span], document: Document) -> Iterator[str]:
 
 
 def _grounded(program: str, located: Callable[[str], str], limits: Limits) -> str:
-    """Run a program within limits and return what it derives, in one line."""
+    """Run a program within limits and return what it derives, in one line.
+
+    A program of its own may have the memory that is free, so that rules without an end harm no machine.
+    """
     if limits.seconds is None and limits.megabytes is None and not limits.interruptible:
         answer = answer_set(program)
     else:
+        memory = free_megabytes() if limits.megabytes is None else limits.megabytes
+        limited = replace(limits, megabytes=max(1, memory))
         try:
-            lines = list(run_pipe([_COMMAND], program, limits, success=frozenset({0})))
+            lines = list(run_pipe([_COMMAND], program, limited, success=frozenset({0})))
         except TimeOutError:
             raise LimitError(
                 "rules: deriving took longer than the time limit; allow more with --time-limit"
             ) from None
         except OutOfMemoryError:
-            raise LimitError("rules: deriving took more than the memory limit (--memory-limit)") from None
+            free = "than is free here; does a rule derive ever more, such as p(N+1) :- p(N)?"
+            which = free if limits.megabytes is None else "than the memory limit (--memory-limit)"
+            raise LimitError(f"rules: deriving took more memory {which}") from None
         if not lines:
             raise EngineError("rules: clingo ended without an answer")
         answer = json.loads("".join(lines))
