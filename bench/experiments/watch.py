@@ -26,6 +26,8 @@ GRACE = 10.0
 """Seconds of processor time that a command has, after Ctrl-C, to print the best solution so far."""
 WALL = 20.0
 """Limits on the clock are this many times those of processor time."""
+KERNEL = 2
+"""So many times the limit the kernel allows, for it counts by ticks: on a busy machine a tenth too much."""
 
 
 class Cut(StrEnum):
@@ -83,7 +85,7 @@ def watch(
         # Before it starts others, which inherit it. (A `preexec_fn` is not safe beside other threads.)
         tree = _Tree(process.pid)
         with contextlib.suppress(psutil.Error):
-            tree.root.rlimit(psutil.RLIMIT_CPU, (int(seconds + GRACE) + 1,) * 2)
+            tree.root.rlimit(psutil.RLIMIT_CPU, (int(KERNEL * (seconds + GRACE)) + 1,) * 2)
         try:
             cut = _watch(tree, started, seconds, megabytes, stopped)
         finally:

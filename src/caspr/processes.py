@@ -256,6 +256,13 @@ def resident_megabytes(pid: int | None = None) -> float:
     return held / _MEGABYTE
 
 
+def free_megabytes() -> int:
+    """Return the memory that new work may take before the machine has none left for others."""
+    from psutil import virtual_memory
+
+    return int(virtual_memory().available / _MEGABYTE)
+
+
 @cache
 def _process(pid: int) -> "Process":
     """Look a process up; psutil raises an error if the number belongs to another one later."""

@@ -239,6 +239,12 @@ def test_limits_hold_for_deriving(limits: Limits) -> None:
         refuse_forged(PAPER, [RuleFile("ours.lp", endless)], limits=limits)
 
 
+def test_rules_without_an_end_stop_before_the_machine_has_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grounding, "free_megabytes", lambda: 300)
+    with pytest.raises(LimitError, match="more memory than is free here"):
+        derive(PAPER, [RuleFile("ours.lp", "p(0). p(X+1) :- p(X).")], Limits(interruptible=True))
+
+
 def test_limits_hold_for_what_is_asked_about_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = "p(0). p(X+1) :- p(X). forbid(M1,M2) :- p(-1), text(M1,_), text(M2,_)."
     monkeypatch.setattr(grounding, "MANY", 0)
@@ -513,6 +519,13 @@ def test_links_are_the_same_however_a_rule_asks_for_them() -> None:
         looked_up = ", ".join(f"not not {one.replace('_', 'A')}" if "linked" in one else one for one in asked)
         plain = said(f"forbid(M1,M2) :- {', '.join(asked)}.")
         assert plain == said(f"forbid(M1,M2) :- {named}, {looked_up}.") and plain
+
+
+def test_a_name_with_other_arguments_is_given_no_facts() -> None:
+    """A novel has millions of links: a slip must not send them all to clingo."""
+    assert parse_rules([RuleFile("ours.lp", "forbid(M1,M2) :- linked(M1,M2).")]).facts == set()
+    rules = "linked(M1,M2) :- text(M1,T), text(M2,T). forbid(M1,M2) :- linked(M1,M2)."
+    assert parse_rules([RuleFile("ours.lp", rules)]).facts == {"text"}
 
 
 ABOUT_SOLUTION = """

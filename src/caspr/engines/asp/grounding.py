@@ -47,6 +47,7 @@ from caspr.engines.asp.rule_files import (
     parse_rules,
 )
 from caspr.errors import EngineError, InputError, LimitError
+from caspr.processes import free_megabytes
 from caspr.task.contradictions import minimal_subset
 from caspr.task.decisions import Rule
 from caspr.task.instance import Instance
@@ -226,9 +227,8 @@ def _is_lazy(rule: ParsedRule, parsed: ParsedRules) -> bool:
 
 def _are_alike(parsed: ParsedRules) -> bool:
     """Return whether rules look only at what mentions are like."""
-    asked = {name for name, arity in parsed.asked if (name, arity) in VOCABULARY}
     texts = [_STRING.sub('""', rule.text) for rule in parsed.about_input]
-    return asked <= ALIKE and not (any(map(_ORDER.search, texts)) or _takes_first(parsed.about_input))
+    return parsed.facts <= ALIKE and not (any(map(_ORDER.search, texts)) or _takes_first(parsed.about_input))
 
 
 def _takes_first(rules: Sequence[ParsedRule]) -> bool:
@@ -268,7 +268,7 @@ def _given(literals: Iterable[str], places: Collection[tuple[str, int]]) -> set[
 def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozenset[str]]:
     """Return, for every mention, what the facts that are asked about say of it."""
     profiles: dict[Span, set[str]] = defaultdict(set)
-    for name, arguments in _facts(instance, frozenset(name for name, _ in parsed.asked)):
+    for name, arguments in _facts(instance, parsed.facts):
         for argument in arguments:
             if isinstance(argument, Span):
                 rest = [term for term in arguments if term is not argument]
@@ -320,11 +320,11 @@ def _run(
     """Ground the rules about the input; those about pairs only within chains, if these are given."""
     rules = [rule for rule in parsed.about_input if chains is None or not _is_lazy(rule, parsed) or chains]
     lines = [_line(number, rule, parsed, limited=chains is not None) for number, rule in enumerate(rules)]
-    asked = frozenset(name for name, _ in parsed.asked)
     idle = all(rule.constant or (rule.head is not None and rule.head not in EFFECTS) for rule in rules)
     if idle and chains is not None:
         return []
-    given = () if idle else _facts(instance, asked)  # Where nothing can be derived, rules are only checked.
+    # Where nothing can be derived, rules are only checked.
+    given = () if idle else _facts(instance, parsed.facts)
     facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in given]
     facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
     program = "\n".join([*lines, "#show caspr_derived/2.", *facts])
@@ -554,7 +554,7 @@ def unsolvable(instance: Instance, has_solution: Callable[[Instance], bool]) -> 
 
 def _solution_program(instance: Instance, parsed: ParsedRules) -> str:
     """Return the rules about the solution, those they build on, and the facts that these ask about."""
-    asked = frozenset(name for name, _ in parsed.asked) - _IN_PROGRAM
+    asked = parsed.facts - _IN_PROGRAM
     facts = (f"{name}({','.join(map(_term, arguments))})." for name, arguments in _facts(instance, asked))
     helpers = (
         rule.text for rule in parsed.about_input if rule.head not in EFFECTS and (rule.head or rule.constant)
@@ -589,18 +589,25 @@ def _quotes(spans: Iterable[Span], document: Document) -> Iterator[str]:
 
 
 def _grounded(program: str, located: Callable[[str], str], limits: Limits) -> str:
-    """Run a program within limits and return what it derives, in one line."""
+    """Run a program within limits and return what it derives, in one line.
+
+    A program of its own may have the memory that is free, so that rules without an end harm no machine.
+    """
     if limits.seconds is None and limits.megabytes is None and not limits.interruptible:
         answer = answer_set(program)
     else:
+        memory = free_megabytes() if limits.megabytes is None else limits.megabytes
+        limited = replace(limits, megabytes=max(1, memory))
         try:
-            lines = list(run_pipe([_COMMAND], program, limits, success=frozenset({0})))
+            lines = list(run_pipe([_COMMAND], program, limited, success=frozenset({0})))
         except TimeOutError:
             raise LimitError(
                 "rules: deriving took longer than the time limit; allow more with --time-limit"
             ) from None
         except OutOfMemoryError:
-            raise LimitError("rules: deriving took more than the memory limit (--memory-limit)") from None
+            free = "than is free here; does a rule derive ever more, such as p(N+1) :- p(N)?"
+            which = free if limits.megabytes is None else "than the memory limit (--memory-limit)"
+            raise LimitError(f"rules: deriving took more memory {which}") from None
         if not lines:
             raise EngineError("rules: clingo ended without an answer")
         answer = json.loads("".join(lines))

@@ -125,6 +125,11 @@ class ParsedRules:
     asked: frozenset[Signature] = field(default=frozenset())
     """All predicates that any rule asks about."""
 
+    @property
+    def facts(self) -> frozenset[str]:
+        """The names of the facts that any rule asks about; a name with other arguments is none."""
+        return frozenset(name for name, arity in self.asked if (name, arity) in VOCABULARY)
+
 
 def parse_rules(files: Iterable[RuleFile]) -> ParsedRules:
     """Read files of rules; raise `InputError` with file and line for what is wrong or not allowed."""
