@@ -45,7 +45,7 @@ def _refuse_outside(annotation: Annotation, call: str) -> None:
     last = len(annotation.document.tokens)
     for chain in annotation.all_chains:
         for span in chain.mentions:
-            if not (isinstance(span.start, Integral) and 1 <= span.start <= span.end <= last):
+            if not (isinstance(span.start, int | Integral) and 1 <= span.start <= span.end <= last):
                 found = f"{call}: found mention {tuple(span)} of '{annotation.annotator}'"
                 raise ArgumentError(f"{found}, expected its first and its last token, from 1 to {last:,}")
 
