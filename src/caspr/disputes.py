@@ -156,24 +156,24 @@ class DisputedLinks(NamedTuple):
     number: int
     evidence: Evidence
     linked: bool
-
-    @property
-    def pair(self) -> Pair:
-        """One of the links, in text order, which stands for all."""
-        if self.second:
-            return min(self.first[0], self.second[0]), max(self.first[0], self.second[0])
-        return self.first[0], self.first[1]
+    pair: Pair
+    """One of the links, in text order, which stands for all."""
 
 
-def ranked_links(result: Result) -> list[DisputedLinks]:
-    """Return all disputed links of a document, those that matter most first (`weight`)."""
+def ranked_links(result: Result) -> tuple[DisputedLinks, ...]:
+    """Return all disputed links of a document, those that matter most first (`weight`).
+
+    They are kept with the result, since prices and reports ask for them one after the other.
+    """
     sure = result.confidences
 
     def order(links: DisputedLinks) -> tuple[float, int, Pair]:
-        pair = links.pair
-        return weight(sure.by_evidence(links.evidence, links.linked, pair), links.number, pair)
+        return weight(sure.by_evidence(links.evidence, links.linked, links.pair), links.number, links.pair)
 
-    return sorted(_disputed(_Grouping(result)), key=order)
+    if "ranked links" not in result.kept:
+        result.kept["ranked links"] = tuple(sorted(_disputed(_Grouping(result)), key=order))
+    ranked: tuple[DisputedLinks, ...] = result.kept["ranked links"]
+    return ranked
 
 
 def disputes_about(result: Result, links: Iterable[DisputedLinks]) -> list[Dispute]:
@@ -217,12 +217,13 @@ def _if_disputed(
     home = grouping.homes[0]
     linked = a in home and home[a] == home.get(b)
     if evidence.givers != (evidence.viewers if linked else 0):
-        yield DisputedLinks(first, second, number, evidence, linked)
+        pair = (b, a) if b < a else (a, b)
+        yield DisputedLinks(first, second, number, evidence, linked, pair)
 
 
 def _dispute(grouping: _Grouping, links: DisputedLinks) -> Dispute:
     """Return the dispute about some links."""
-    first, second, number, evidence, linked = links
+    first, second, number, evidence, linked, _ = links
     a, b = (first[0], second[0]) if second else first[:2]
     home = grouping.homes[0]
     names = [annotation.annotator for annotation in grouping.result.instance.annotations]

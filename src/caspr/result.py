@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from caspr.confidence import Confidences
 from caspr.notebook_methods import above
@@ -92,7 +92,7 @@ class Result:
             findings=(*self.findings, *findings),
             change_prices=self.change_prices if prices is None else prices,
         )
-        made = (name for name in ("golds", "confidences") if name in self.__dict__)
+        made = (name for name in ("golds", "confidences", "kept") if name in self.__dict__)
         result.__dict__.update({name: self.__dict__[name] for name in made})
         return result
 
@@ -136,6 +136,11 @@ class Result:
     def confidences(self) -> Confidences:
         """How sure each link and each mention of the result is."""
         return Confidences(self.instance, self.gold.all_chains)
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What other modules made of the solution and ask for more than once, by name."""
+        return {}
 
     @property
     def gold(self) -> Annotation:

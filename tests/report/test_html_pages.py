@@ -139,16 +139,18 @@ def plain(pieces: tuple[TextPiece, ...]) -> list[str]:
         elif piece.kind == "close":
             assert begun.pop() == piece.chain
     assert begun == []
-    return [piece.text for piece in pieces if piece.kind == "token"]
+    return [piece.text for piece in pieces if piece.kind == "tokens"]
 
 
 @given(drawn_annotations())
 @settings(deadline=None, max_examples=how_many(150))
 def test_passages_hold_every_token_and_mention(annotation: Annotation) -> None:
     chains = (*annotation.chains, *annotation.singletons)
-    found = list(passages(annotation.document, chains))
-    tokens = [token for one in found for token in plain(one.pieces)]
-    assert tuple(tokens) == annotation.document.tokens
+    words = annotation.document.tokens
+    found = list(passages(annotation.document, chains, apart=range(1, len(words) + 1)))
+    assert tuple(token for one in found for token in plain(one.pieces)) == words
+    together = [text for one in passages(annotation.document, chains) for text in plain(one.pieces)]
+    assert " ".join(together) == " ".join(words)
     wholes = [piece for one in found for piece in one.pieces if piece.kind == "open" and piece.whole]
     assert len(wholes) == sum(len(chain.mentions) for chain in chains)
 

@@ -13,13 +13,13 @@ Plots are SVG, and their numbers are given in words, too.
 import base64
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from caspr.disputes import Dispute, Explanation, links_by_mention
@@ -51,17 +51,17 @@ Stretches = list[tuple[str, str]]
 """Text in stretches, each with the name of what is marked there, or nothing."""
 
 
-@dataclass(frozen=True)
-class TextPiece:
-    """A token, or the beginning or end of (a part of) a mention."""
+class TextPiece(NamedTuple):
+    """Some tokens, or the beginning or end of (a part of) a mention."""
 
     kind: str
-    """`token`, `open` or `close`."""
+    """`tokens`, `open` or `close`."""
     text: str = ""
     chain: str = ""
     whole: bool = True
     """For `open`, whether the mention starts here; for `close`, whether it ends here."""
     number: int = 0
+    """For `tokens`, the first of them."""
     first: bool = False
     """For `close`, whether no earlier mention of the passage is of this chain."""
 
@@ -82,8 +82,13 @@ class _OpenMention:
     chain: str
 
 
-def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
-    """Yield the text of a document with the mentions of chains."""
+def passages(
+    document: Document, chains: Iterable[Chain], apart: Collection[int] = frozenset()
+) -> Iterator[Passage]:
+    """Yield the text of a document with the mentions of chains.
+
+    Tokens with no end of a mention between them are one piece; each of those that are `apart` is a piece.
+    """
     starting: dict[int, list[_OpenMention]] = defaultdict(list)
     for chain in chains:
         for span in chain.mentions:
@@ -97,7 +102,7 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
         ):
             begun.append(mention)
             pieces.append(_open(mention, whole=True))
-        pieces.append(TextPiece("token", token, number=number))
+        _add_token(pieces, number, token, apart)
         tokens += 1
         _close_ended(begun, number, pieces)
         sentence = tokens >= WANTED and token in SENTENCE_ENDS and not begun
@@ -110,13 +115,22 @@ def passages(document: Document, chains: Iterable[Chain]) -> Iterator[Passage]:
         yield Passage(first, _with_first(pieces))
 
 
+def _add_token(pieces: list[TextPiece], number: int, token: str, apart: Collection[int]) -> None:
+    """Add a token to the piece before it, or as a piece of its own."""
+    last = pieces[-1] if pieces else None
+    if last is None or last.kind != "tokens" or number in apart or last.number in apart:
+        pieces.append(TextPiece("tokens", token, number=number))
+    else:
+        pieces[-1] = last._replace(text=f"{last.text} {token}")
+
+
 def _with_first(pieces: Iterable[TextPiece]) -> tuple[TextPiece, ...]:
     """Mark the first mention of each chain to end in a passage: there the name of the entity is shown."""
     seen: set[str] = set()
     marked = []
     for piece in pieces:
         ends = piece.kind == "close" and piece.whole
-        marked.append(replace(piece, first=True) if ends and piece.chain not in seen else piece)
+        marked.append(piece._replace(first=True) if ends and piece.chain not in seen else piece)
         if ends:
             seen.add(piece.chain)
     return tuple(marked)
@@ -392,7 +406,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "flags": flags_of,
         "objective": _objective,
         "linked_mentions": lambda document: sum(len(chain.mentions) for chain in document.result.gold.chains),
-        "passages": lambda document: passages(document.result.document, document.result.chains),
+        "passages": lambda document, apart: passages(document.result.document, document.result.chains, apart),
         "colour": lambda number: f"k{number % COLOURS}",
         "mention_rows": _mention_rows,
         "part": lambda loop, size, part: f"{(loop.index0 * size) + 1} to {loop.index0 * size + len(part)}",

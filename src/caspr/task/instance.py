@@ -22,7 +22,7 @@ from caspr.task.own_rules import DerivedRules
 from caspr.task.pair_price import PairPrice, PairPrices, chosen_sum
 from caspr.task.solution import Costs
 from caspr.task.votes import Evidence, Stretches, Votes, count_votes, meet
-from caspr.text.document import Annotation, Chain, Span, nested_pairs
+from caspr.text.document import Annotation, Chain, Span, count_overlaps, nested_pairs
 from caspr.text.findings import Finding, note, percent, times, warning
 
 
@@ -328,7 +328,7 @@ class Instance:
 
 
 MOST_NESTED = 1_000_000
-"""More links between overlapping mentions are not looked at one by one."""
+"""If more mentions overlap, and more links join such mentions, they are not looked at one by one."""
 
 
 def check_task(instance: Instance) -> tuple[Finding, ...]:
@@ -353,7 +353,7 @@ def _set_aside(instance: Instance) -> Iterator[Finding]:
 def _nested(instance: Instance) -> Iterator[Finding]:
     """Count the links that the rule on nesting takes away from the annotators."""
     votes = instance.votes
-    if votes.overlapping_links > MOST_NESTED:
+    if count_overlaps(votes.signatures) > MOST_NESTED and votes.overlapping_links > MOST_NESTED:
         message = (
             f"more than {MOST_NESTED:,} links join overlapping mentions; the rule on nesting takes away "
             "those of a mention and one inside it"

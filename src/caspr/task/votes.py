@@ -102,7 +102,14 @@ class Votes:
     @cached_property
     def nested_links(self) -> frozenset[tuple[Span, Span]]:
         """Those of the nested pairs that some annotator linked."""
-        return frozenset(pair for members in self.members.values() for pair in nested_pairs(members))
+        kinds = self.signatures
+        if count_overlaps(kinds) > sum(len(kind.chains) for kind in kinds.values()):
+            return frozenset(pair for members in self.members.values() for pair in nested_pairs(members))
+        return frozenset(
+            (outer, inner)
+            for outer, inner in self.nested
+            if not kinds[outer].chains.isdisjoint(kinds[inner].chains)
+        )
 
     @property
     def overlapping_links(self) -> int:

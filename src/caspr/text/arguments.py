@@ -20,6 +20,8 @@ FILES = (
 )
 ANNOTATIONS = "a list of annotations, such as caspr.read('anna.conll') or [result.gold]"
 REVIEWS = "what caspr.read_review('review.conll') returned"
+_WHOLE = int, Integral
+"""Whole numbers; most are of the first, which is quicker to see."""
 ONE_DOCUMENT = "the annotations of one document, one for each annotator; caspr.adjudicate takes whole files"
 
 
@@ -44,9 +46,9 @@ def _refuse_outside(annotation: Annotation, call: str) -> None:
     """Refuse mentions that are not in the text; no file has any, so a program made them."""
     last = len(annotation.document.tokens)
     for chain in annotation.all_chains:
-        for span in chain.mentions:
-            if not (isinstance(span.start, Integral) and 1 <= span.start <= span.end <= last):
-                found = f"{call}: found mention {tuple(span)} of '{annotation.annotator}'"
+        for start, end in chain.mentions:
+            if not (isinstance(start, _WHOLE) and 1 <= start <= end <= last):
+                found = f"{call}: found mention {(start, end)} of '{annotation.annotator}'"
                 raise ArgumentError(f"{found}, expected its first and its last token, from 1 to {last:,}")
 
 
