@@ -181,6 +181,11 @@ class Solver:
             )
         return instance, findings
 
+    def are_one(self, span: Span, other: Span, decisions: Decisions) -> bool:
+        """Return whether two spans are boundaries of one mention: votes for one count for the other."""
+        boundaries = self.settings.find_variants(self.annotations, decisions).boundaries
+        return span in boundaries and boundaries[span] == boundaries.get(other)
+
     def settings_with(self, decisions: Decisions) -> Settings:
         """Return the settings for a review file with some decisions, which keep their variants."""
         if not self.settings.variants:
