@@ -162,7 +162,8 @@ def redo(reviews: Iterable["Review"], **settings: Unpack[SettingValues]) -> list
         if not isinstance(review, Review):
             raise refused("caspr.redo", reviews, REVIEWS)
         chosen = change(read_settings(review.settings), settings)
-        results.append(adjudicate_document(review.annotations, review.decisions, chosen))
+        result = adjudicate_document(review.annotations, review.decisions, chosen)
+        results.append(result.of_review(review.notes, review.homes))
     return results
 
 

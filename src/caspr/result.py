@@ -1,7 +1,9 @@
 """Results: a certified solution with all that is needed to write, report or explain it.
 
 Chains are numbered by first mention from 1. A chain with an enforced mention keeps the id it was enforced
-under, and those ids are not given to others.
+under, and those ids are not given to others. Where a result follows another one, as on the review page and
+wherever a review file is read, chains keep the ids that they had (`number_chains`): an entity has one number
+on the page, in the file, in the gold standard and in reports.
 """
 
 from collections import Counter, defaultdict
@@ -19,6 +21,7 @@ from caspr.task.settings import Settings
 from caspr.task.solution import Costs, Partition, Solution, Status
 from caspr.text.document import Annotation, Chain, Document, Mark, Span, name_entities
 from caspr.text.findings import Finding, times
+from caspr.text.grouping import match_one_to_one
 from caspr.text.variants import Variants
 
 if TYPE_CHECKING:
@@ -54,6 +57,8 @@ class Given:
     """Mentions that differ only in their boundaries, where these are one mention."""
     notes: tuple[Note, ...] = ()
     """What the adjudicator remarked and flagged."""
+    before: tuple[Chain, ...] = ()
+    """The result that a review file showed, or a page shows: chains keep their ids."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +80,12 @@ class Result:
     given: Given | None = None
     """What it was made from; `None` for a result that a program made from an instance."""
 
-    def with_notes(self, notes: Sequence[Note]) -> "Result":
-        """Return the result with what the adjudicator remarked and flagged."""
-        if self.given is None or not notes:
+    def of_review(self, notes: Sequence[Note], before: Mapping[str, Sequence[Span]]) -> "Result":
+        """Return the result with what the adjudicator remarked, and the ids that a review file showed."""
+        if self.given is None:
             return self
-        return replace(self, given=replace(self.given, notes=tuple(notes)))
+        chains = tuple(Chain.of(id, mentions) for id, mentions in before.items())
+        return replace(self, given=replace(self.given, notes=tuple(notes), before=chains))
 
     def with_more(
         self,
@@ -177,7 +183,8 @@ class Result:
         instance, decisions = self.instance, self.instance.decisions
         in_chains = {mention for chain in partition for mention in chain}
         alone = tuple((mention,) for mention in instance.kept_alone if mention not in in_chains)
-        chains = number_chains((*partition, *alone), decisions)
+        before = () if self.given is None else self.given.before
+        chains = number_chains((*partition, *alone), decisions, before)
         weights = instance.label_weights
         gold = make_gold(self.document, chains, instance.annotations, weights, decisions.names)
         if self.given is not None and self.given.notes:
@@ -226,20 +233,45 @@ def _majority(marks: Sequence[tuple[Mark, int]]) -> Mark:
     return Mark(best_label, min(pieces, key=lambda runs: (-pieces[runs], runs)))
 
 
-def number_chains(partition: Partition, decisions: Decisions) -> tuple[Chain, ...]:
-    """Give every chain its id, in order of first mention.
+def number_chains(
+    partition: Partition, decisions: Decisions, before: Sequence[Chain] = ()
+) -> tuple[Chain, ...]:
+    """Give every chain its id: the enforced one, the one that most of its mentions had, or a new one.
+
+    New ones follow the first mentions, and are none of those before. A chain that stays what it was is the
+    same object.
 
     >>> from caspr.text.document import Span
     >>> enforced = Decisions.of([Chain.of("2", [(9, 9)])])
-    >>> chains = number_chains(((Span(1, 1), Span(9, 9)), (Span(2, 2), Span(3, 3)), (Span(4, 4),)), enforced)
-    >>> [chain.id for chain in chains]
+    >>> partition = ((Span(1, 1), Span(9, 9)), (Span(2, 2), Span(3, 3)), (Span(4, 4),))
+    >>> [chain.id for chain in number_chains(partition, enforced)]
     ['2', '1', '3']
+    >>> before = [Chain.of("7", [(2, 2)]), Chain.of("2", [(4, 4)])]
+    >>> [chain.id for chain in number_chains(partition, enforced, before)]
+    ['2', '7', '1']
     """
-    kept = {span: group.ids[0] for span, group in decisions.group_of.items() if group.ids}
-    taken = set(kept.values())
-    fresh = (str(number) for number in count(1) if str(number) not in taken)
+    enforced = {span: group.ids[0] for group in decisions.groups if group.ids for span in group.mentions}
+    old = {chain.mentions: chain for chain in before}
+    home = {span: chain.id for chain in before for span in chain.mentions}
+    taken = set(enforced.values())
+    names: dict[tuple[Span, ...], str] = {}
+    claims = []
+    for chain in partition:
+        ids = {enforced[span] for span in chain if span in enforced}
+        if ids:
+            names[chain] = min(ids)
+            continue
+        if chain in old and old[chain].id not in taken:
+            names[chain] = old[chain].id  # which no other chain can claim
+            continue
+        had = Counter(home[span] for span in chain if span in home)
+        claims += [(-number, chain, id) for id, number in had.items()]
+    names |= match_one_to_one((chain, id) for _, chain, id in sorted(claims) if id not in taken)
+    used = {*taken, *names.values(), *(chain.id for chain in before)}
+    fresh = (str(number) for number in count(1) if str(number) not in used)
     numbered = []
     for chain in sorted(partition):
-        enforced = {kept[span] for span in chain if span in kept}
-        numbered.append(Chain(min(enforced) if enforced else next(fresh), tuple(chain)))
+        name = names.get(chain) or next(fresh)
+        same = old.get(chain)
+        numbered.append(same if same is not None and same.id == name else Chain(name, tuple(chain)))
     return tuple(numbered)

@@ -16,6 +16,7 @@ from caspr.text.variants import (
     VariantGroup,
     Variants,
     find_variants,
+    joined,
     partition_into_cliques,
     unify,
     variant_findings,
@@ -256,6 +257,15 @@ def test_every_two_spans_of_a_group_are_variants_although_overlaps_form_a_row() 
     assert all(
         jaccard(*pair) >= Fraction(1, 2) for group in found.groups for pair in combinations(group.spans, 2)
     )
+
+
+def test_what_is_joined_overlaps_and_has_the_boundary_of_most_annotators() -> None:
+    row = [by("anna", [(1, 3)]), by("ben", [(1, 4)]), by("carla", [(1, 1)]), by("dora", [(6, 6)])]
+    found = find_variants(row)
+    [group] = joined(found, [{Span(1, 4), Span(1, 1)}], row, {"carla": 3}).groups
+    assert (group.spans, group.boundary) == ((Span(1, 1), Span(1, 3), Span(1, 4)), Span(1, 1))
+    assert group.marked == {"anna": Span(1, 3), "ben": Span(1, 4), "carla": Span(1, 1)}
+    assert joined(found, [{Span(1, 4), Span(6, 6)}], row, {}) == found
 
 
 def test_where_too_many_spans_overlap_no_pair_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

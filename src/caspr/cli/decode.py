@@ -116,7 +116,7 @@ def _decoded(path: Path, task: Task) -> Result:
         printed = read_answers(text)
         engine = _printed_answer(printed, path)
     result = adjudicate_document(task.annotations, task.decisions, task.settings, solver=("decoded", engine))
-    return result.with_more(_findings(printed, result))
+    return result.of_review(task.notes, task.homes).with_more(_findings(printed, result))
 
 
 def _printed_answer(printed: Printed, path: Path) -> Engine:

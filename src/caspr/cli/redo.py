@@ -149,7 +149,7 @@ def _redo_project(folder: Path, gold: "_Gold", values: dict[str, Any]) -> None:
     changed = [
         (review, _renewed(review, some))
         for review, some in documents
-        if review.known not in (_renewed(review, some), _renewed(review, some, with_ids=True))
+        if review.known != _renewed(review, some)
     ]
     for review, _ in changed:
         with locked(review.path):
@@ -162,30 +162,17 @@ def _redo_project(folder: Path, gold: "_Gold", values: dict[str, Any]) -> None:
         print_lines([f"{times(len(kept), 'review file')} rewritten, {same:,} unchanged{backups}"])
 
 
-def _renewed(opened: OpenReview, results: Sequence[Result], *, with_ids: bool = False) -> bytes:
-    """Render a review file again: the same decisions, the new results, the settings that led to them.
-
-    `with_ids` leaves its id to each chain that the file shows already, as the review page does.
-    """
+def _renewed(opened: OpenReview, results: Sequence[Result]) -> bytes:
+    """Render a review file again: the same decisions, the new results, the settings that led to them."""
     reviews = [
         replace(
             review,
-            gold=_with_ids(result.gold, review) if with_ids else result.gold,
+            gold=result.gold,
             settings=review_file.review_of(result, result.gold).settings,
         )
         for review, result in zip(opened.reviews, results, strict=True)
     ]
     return review_file.write(reviews).encode("utf-8")
-
-
-def _with_ids(gold: Annotation, review: review_file.Review) -> Annotation:
-    """Return a result with the ids that a file has for its chains, if it has the same ones."""
-    ids = {frozenset(mentions): id for id, mentions in review.homes.items()}
-    chains, singletons = (
-        tuple(replace(chain, id=ids.get(frozenset(chain.mentions), chain.id)) for chain in some)
-        for some in (gold.chains, gold.singletons)
-    )
-    return replace(gold, chains=chains, singletons=singletons)
 
 
 def _rewrite(review: OpenReview, text: bytes, outputs: Outputs) -> Path:

@@ -63,7 +63,8 @@ are joined first: those in the same entity, then those with more tokens in commo
 in the text. What is joined stays one mention as long as it holds at most one span of each annotator.
 
 This finds more than variants: for counting, *the man* and *the man who sold the world* are one mention about
-whose boundary there is disagreement; for merging, that is too bold.
+whose boundary there is disagreement; for merging, that is too bold. The review page asks about such a pair as
+one mention where the entity is known to be the same.
 """
 
 from collections import Counter
@@ -147,15 +148,16 @@ Row = tuple[Span | None, ...]
 """One mention as each annotator marked it; `None` for who did not."""
 
 
-def align_mentions(homes: Sequence[Homes]) -> list[Row]:
+def align_mentions(homes: Sequence[Homes], *, only_known: bool = False) -> list[Row]:
     """Return all mentions of a document, in no order.
 
-    A span that everybody marked is a mention by itself; only the others can have counterparts.
+    A span that everybody marked is a mention by itself; only the others can have counterparts. These are,
+    if `only_known`, variants, and spans whose entities are mapped on each other.
     """
     everywhere = set(homes[0].entity).intersection(*(home.entity for home in homes[1:]))
     markers = _markers(homes, everywhere)
     group = {span: [span] for span in markers}
-    for span, twin in _ranked(markers, homes):
+    for span, twin in _ranked(markers, homes, only_known=only_known):
         first, second = group[span], group[twin]
         if first is not second and all(markers[a].isdisjoint(markers[b]) for a in first for b in second):
             first.extend(second)
@@ -183,7 +185,9 @@ def _row(spans: Iterable[Span], markers: Mapping[Span, frozenset[int]], annotato
     return tuple(marked.get(who) for who in range(annotators))
 
 
-def _ranked(markers: Mapping[Span, frozenset[int]], homes: Sequence[Homes]) -> list[tuple[Span, Span]]:
+def _ranked(
+    markers: Mapping[Span, frozenset[int]], homes: Sequence[Homes], *, only_known: bool
+) -> list[tuple[Span, Span]]:
     """Return the pairs that can be counterparts, the best first."""
     known = _Known(homes)
     ranked = []
@@ -191,7 +195,11 @@ def _ranked(markers: Mapping[Span, frozenset[int]], homes: Sequence[Homes]) -> l
         if markers[span].isdisjoint(markers[twin]):
             same = known.same(span, twin, markers)
             common = min(span.end, twin.end) - max(span.start, twin.start) + 1
-            if same or overlap_by_half(span, twin) or (same is None and _alike(span, twin)):
+            if (
+                same
+                or overlap_by_half(span, twin)
+                or (same is None and not only_known and _alike(span, twin))
+            ):
                 ranked.append((not same, -common, span, twin))
     return [(span, twin) for _, _, span, twin in sorted(ranked)]
 

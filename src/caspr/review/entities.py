@@ -17,11 +17,15 @@ rest of the entity stays free, and so does the question about a held mention: an
 held either.
 
 Nothing is held that decisions hold already: of 60 answers about one entity, one holds it.
+
+Another boundary of a mention is held in the entity in the same way (`keep`), where the votes for the
+boundary that the result has do not count for it: who says where a mention ends says nothing about its entity.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from caspr.review.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.votes import Signature, Votes, meet
@@ -82,6 +86,18 @@ def hold(instance: Instance, chain: Chain, asked: Iterable[Span], anchors: Seque
         () if is_held else tuple(sorted(chosen)),
         next((span for span in nearest if span in firm and span in chosen), None) if unsure else None,
     )
+
+
+def keep(solver: Solver, snapshot: Snapshot, boundary: Span, others: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the mentions that hold another boundary of a mention in its entity; `others` are its rivals."""
+    old = next((span for span in others if span in snapshot.chain_of), None)
+    if old is None or boundary in snapshot.chain_of or solver.are_one(boundary, old, snapshot.decisions):
+        return ()
+    chain, about = snapshot.chain(snapshot.chain_of[old]), (boundary, *others)
+    assert chain is not None
+    held = hold(solver.instance(snapshot.decisions), chain, about, ()).mentions
+    left = (span for span in chain.mentions if span not in about)
+    return held or tuple(sorted(left, key=lambda span: abs(span.start - old.start))[:1])
 
 
 def _rivals(decisions: Decisions, asked: Set[Span]) -> Set[Span]:

@@ -23,7 +23,7 @@ from caspr.task.contradictions import ContradictionError
 from caspr.task.decisions import IN_CELLS, Authorship, Decision, Note, Statement, StatementKind
 from caspr.task.limits import Limits
 from caspr.task.stored_settings import write_groups, write_settings
-from caspr.text.document import Span
+from caspr.text.document import Chain, Span
 
 EDITS = "edits in the file"
 """What undoing an edit outside takes back."""
@@ -63,7 +63,8 @@ class History:
             for statement, made in _read(review, solver).items()
         )
         notes = tuple((ids.note(), note) for note in review.notes)
-        snapshot = solver.solve(entries, notes, limits=limits)
+        shown = [Chain.of(id, mentions) for id, mentions in review.homes.items()]
+        snapshot = solver.solve(entries, notes, limits=limits, shown=shown)
         return cls(solver, replace(snapshot, done=review.done), ids)
 
     @classmethod

@@ -6,11 +6,10 @@ mentions, so that only what changes looks changed.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
 
 from caspr.adjudication import made_concrete, prepare, solve_and_certify, with_rules
 from caspr.confidence import Confidences
@@ -38,7 +37,6 @@ from caspr.task.solution import Costs, Partition, Solution
 from caspr.task.stored_settings import read_settings, write_settings
 from caspr.text.document import Annotation, Chain, Document, Mark, Span, name_entities
 from caspr.text.findings import Finding
-from caspr.text.grouping import match_one_to_one
 from caspr.text.variants import VariantGroup
 
 
@@ -181,6 +179,11 @@ class Solver:
             )
         return instance, findings
 
+    def are_one(self, span: Span, other: Span, decisions: Decisions) -> bool:
+        """Return whether two spans are boundaries of one mention: votes for one count for the other."""
+        boundaries = self.settings.find_variants(self.annotations, decisions).boundaries
+        return span in boundaries and boundaries[span] == boundaries.get(other)
+
     def settings_with(self, decisions: Decisions) -> Settings:
         """Return the settings for a review file with some decisions, which keep their variants."""
         if not self.settings.variants:
@@ -201,8 +204,12 @@ class Solver:
         before: Snapshot | None = None,
         limits: Limits | None = None,
         progress: Progress = silent,
+        shown: Sequence[Chain] = (),
     ) -> Snapshot:
-        """Optimise around decisions; raise `ContradictionError` if they cannot hold together."""
+        """Optimise around decisions; raise `ContradictionError` if they cannot hold together.
+
+        Chains keep their ids from the snapshot before, or from what a file `shown` has.
+        """
         incremental, certifier, instance = self._prepared(
             Decisions.combining(entry.statement for entry in entries)
         )
@@ -212,7 +219,7 @@ class Solver:
         if certified.instance.rules is not instance.rules:
             incremental.instance = incremental.instance.under(certified.instance.rules)
         solution = certified.solution
-        chains = self._chains(instance, solution.partitions[0], before)
+        chains = self._chains(instance, solution.partitions[0], shown if before is None else before.chains)
         entries = _with_followed_names(entries, () if before is None else before.chains, chains)
         return Snapshot(entries, tuple(notes), chains, solution.value, solution.bound, certified.costs)
 
@@ -239,14 +246,11 @@ class Solver:
             return solved
         return replace(solved, entries=recorded.entries, chains=recorded.chains, costs=costs)
 
-    def _chains(self, instance: Instance, partition: Partition, before: Snapshot | None) -> tuple[Chain, ...]:
+    def _chains(self, instance: Instance, partition: Partition, before: Sequence[Chain]) -> tuple[Chain, ...]:
         """Name the chains, as before where they were there before."""
         inside = {mention for chain in partition for mention in chain}
         alone = tuple((mention,) for mention in instance.kept_alone if mention not in inside)
-        whole = (*partition, *alone)
-        if before is None:
-            return number_chains(whole, instance.decisions)
-        return tuple(_named(whole, instance.decisions, before))
+        return number_chains((*partition, *alone), instance.decisions, before)
 
     def gold(self, snapshot: Snapshot) -> Annotation:
         """Return the result as an annotation."""
@@ -298,7 +302,8 @@ class Solver:
     def _given(self, snapshot: Snapshot) -> Given:
         decisions, notes = snapshot.decisions, tuple(note for _, note in snapshot.notes)
         variants = self.settings.find_variants(self.annotations, decisions)
-        return Given(self.annotations, decisions, self.settings_with(decisions), variants, notes)
+        settings = self.settings_with(decisions)
+        return Given(self.annotations, decisions, settings, variants, notes, snapshot.chains)
 
     def solution(self, snapshot: Snapshot) -> Solution:
         """Return the result as engines give it."""
@@ -315,29 +320,3 @@ def _with_followed_names(
         replace(entry, statement=next(followed)) if entry.statement.kind is StatementKind.NAME else entry
         for entry in entries
     )
-
-
-def _named(partition: Partition, decisions: Decisions, before: Snapshot) -> Iterator[Chain]:
-    """Give every chain an id: the enforced one, the one that most of its mentions had, or a new one."""
-    enforced = {span: group.ids[0] for group in decisions.groups if group.ids for span in group.mentions}
-    old = {chain.mentions: chain for chain in before.chains}
-    taken = set(enforced.values())
-    names: dict[tuple[Span, ...], str] = {}
-    claims = []
-    for chain in partition:
-        ids = {enforced[span] for span in chain if span in enforced}
-        if ids:
-            names[chain] = min(ids)
-            continue
-        if chain in old and old[chain].id not in taken:
-            names[chain] = old[chain].id  # which no other chain can claim
-            continue
-        had = Counter(before.chain_of[span] for span in chain if span in before.chain_of)
-        claims += [(-number, chain, id) for id, number in had.items()]
-    names |= match_one_to_one((chain, id) for _, chain, id in sorted(claims) if id not in taken)
-    used = {*taken, *names.values(), *(chain.id for chain in before.chains)}
-    fresh = (str(number) for number in count(1) if str(number) not in used)
-    for chain in sorted(partition):
-        name = names.get(chain) or next(fresh)
-        same = old.get(chain)
-        yield same if same is not None and same.id == name else Chain(name, tuple(chain))

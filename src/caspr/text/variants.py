@@ -301,6 +301,26 @@ def _group(
     return VariantGroup(tuple(spans), tuple(names for _, names in members), boundary, removed=not left)
 
 
+def joined(
+    variants: Variants,
+    mentions: Iterable[Collection[Span]],
+    annotations: Iterable[Annotation],
+    weights: Mapping[str, int],
+) -> Variants:
+    """Return variants with more spans in one group: for each mention its spans, or the boundaries of groups.
+
+    What cannot be one group, because two of its spans share no token, stays what it is.
+    """
+    marked, groups = _marked(annotations, ()), {group.boundary: group for group in variants.groups}
+    for mention in mentions:
+        spans = sorted(span for own in mention for span in (groups[own].spans if own in groups else (own,)))
+        if all(first.overlaps(second) for first, second in combinations(spans, 2)):
+            group = _group([(span, marked[span]) for span in spans], weights, BoundaryDecisions())
+            groups = {boundary: other for boundary, other in groups.items() if boundary not in mention}
+            groups[group.boundary] = group
+    return replace(variants, groups=tuple(sorted(groups.values(), key=lambda group: group.spans)))
+
+
 def unify(annotations: Sequence[Annotation], variants: Variants) -> tuple[Annotation, ...]:
     """Return the annotations with the boundary of its group in the place of each variant.
 

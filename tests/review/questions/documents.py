@@ -35,6 +35,7 @@ NAMES = ("ann", "bob", "carl")
 QUICK = Limits(seconds=5)
 NOBODY = Authorship("test", "2020-01-01T00:00:00Z")
 ANNA, BEA, ANNA_AGAIN, SHE, GIRL, HER = (1, 1), (3, 3), (5, 5), (8, 8), (11, 13), (15, 15)
+GIRL_ONLY = (13, 13)
 
 Chains = Sequence[Sequence[tuple[int, int]]]
 

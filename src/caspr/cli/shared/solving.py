@@ -159,6 +159,8 @@ class Task:
     """How often each person decided something."""
     notes: tuple[Note, ...] = ()
     """What the adjudicator remarked and flagged."""
+    homes: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+    """The chains that a review file shows as its result, by their ids."""
 
 
 def annotators_of(tasks: Sequence[Task]) -> list[str]:
@@ -201,7 +203,7 @@ def solve(
                         outputs.write({"--json": {reporting.json_path: _contradiction(task, error, results)}})
                     raise
             interrupted = interrupted or result.solution.stop is Stop.INTERRUPT
-            result = result.with_notes(task.notes)
+            result = result.of_review(task.notes, task.homes)
             lost = [finding for gold in result.golds for finding in losses(gold)]
             lost += review_file.strayed_ids(result, task.decisions, task.shown)
             results.append(result.with_more(lost))
@@ -282,6 +284,7 @@ def tasks_of(opened: Sequence[OpenReview], values: dict[str, Any], *, reported: 
             review.shown,
             answers_by_person(review.decided),
             review.notes,
+            review.homes,
         )
         for file in opened
         for review in file.reviews

@@ -20,6 +20,7 @@ boundaries that are decided: it never makes two mentions of two variants.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from caspr.review.entities import keep
 from caspr.review.operations.context import (
     MOST,
     Change,
@@ -264,7 +265,8 @@ def alone(context: OperationContext, operation: Operation) -> Change:
 def prefer(context: OperationContext, operation: Operation) -> Change:
     """Choose among the boundaries of a mention: `mentions` are right, `over` are not.
 
-    `with` are mentions of the entity, where that is known.
+    `with` are mentions of the entity, where that is known. One boundary that is right stays in the entity
+    that the mention has in the result; the question about the entity stays open.
     """
     right = context.mentions(operation)
     wrong = [span for span in spans(context, operation, "over") if span not in right]
@@ -274,6 +276,8 @@ def prefer(context: OperationContext, operation: Operation) -> Change:
     if wrong:
         statements.append(Statement.of(StatementKind.ABSENT, wrong))
     if len(right) == 1:
+        if kept := keep(context.solver, context.snapshot, right[0], wrong):
+            statements.append(Statement.of(StatementKind.ENTITY, [*right, *kept]))
         context = with_boundary(context, right[0], statements)
     return context.add(*statements, named=[*right, *wrong])
 

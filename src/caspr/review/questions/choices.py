@@ -37,7 +37,7 @@ from time import monotonic
 
 from caspr.confidence import Stance
 from caspr.errors import EngineError
-from caspr.review.entities import hold
+from caspr.review.entities import hold, keep
 from caspr.review.questions.question import Placing, Question, QuestionKind
 from caspr.review.solver import Snapshot, Solver
 from caspr.task.contradictions import ContradictionError
@@ -48,6 +48,7 @@ from caspr.task.solution import Solution, Status
 from caspr.task.votes import Evidence, Signature, meet
 from caspr.text.document import Chain, Span
 from caspr.text.grouping import Groups
+from caspr.text.variants import overlap_by_half
 
 FORBIDDEN = 1_000_000
 """What a pair that must not share a chain counts as."""
@@ -151,8 +152,8 @@ class Moves:
             others = [
                 variant for variant in question.spans if variant not in placing.ruled_out and variant != span
             ]
-            united = placing.solver.settings.variants
-            return min((self.exchange(span, other, home, united=united) for other in others), default=0)
+            variants = placing.solver.settings.variants
+            return min((self.exchange(span, other, home, variants=variants) for other in others), default=0)
         moved = [
             here + self.entering(span, chain) for chain in placing.reachable(question) if chain is not home
         ]
@@ -164,14 +165,14 @@ class Moves:
         loose = (self.joining(span, target) for target in unplaced if target not in placing.chain_of)
         return min((*moved, *loose), default=0)
 
-    def exchange(self, span: Span, other: Span, home: Chain | None, *, united: bool) -> int:
+    def exchange(self, span: Span, other: Span, home: Chain | None, *, variants: bool) -> int:
         """Estimate what it costs to replace a boundary by another; 0 for a mention in no chain.
 
-        If boundaries are `united`, the votes are the same for both, and only nesting can make a difference.
+        If `variants` are one mention, the votes are the same for two, and only nesting can make a difference.
         """
         if home is None or other == span:
             return 0
-        if not united:
+        if not (variants and overlap_by_half(span, other)):
             return self.gain(span, home) - self.gain(other, home) + self.pair_gain(other, span)
         if self.instance.nested is Nesting.ALWAYS:
             return 0
@@ -340,7 +341,7 @@ def _boundaries(placing: Placing, moves: Moves, question: Question, span: Span) 
                 markers[variant],
                 (),
                 now=variant in placing.chain_of,
-                estimate=moves.exchange(span, variant, home, united=placing.solver.settings.variants),
+                estimate=moves.exchange(span, variant, home, variants=placing.solver.settings.variants),
             )
             for variant in left
         ),
@@ -442,8 +443,7 @@ class PriceList:
         spans = [choice.anchor for choice in choices]
         for choice in choices:
             if question.kind is QuestionKind.BOUNDARY:
-                others = [other for other in spans if other != choice.anchor]
-                yield choice.id, partial(self._without, others)
+                yield choice.id, partial(self._with_boundary, choice, spans)
             elif choice.now:
                 yield choice.id, _nothing
             else:
@@ -514,6 +514,25 @@ class PriceList:
         if decisions is self.snapshot.decisions:
             return self.snapshot.value
         return self._solver.incremental.answer(self._solver.instance(decisions), limits).value
+
+    def _with_boundary(self, choice: Choice, spans: Sequence[Span], limits: Limits) -> ChoicePrice:
+        """Return the price of one boundary, in the entity that the mention is in."""
+        others = [other for other in spans if other != choice.anchor]
+        kept = keep(self._solver, self.snapshot, choice.anchor, others)
+        if not kept:
+            return self._without(others, limits)
+        joined, decisions = {choice.anchor, *kept}, self.snapshot.decisions
+        for other in others:
+            decisions = decisions.releasing(other)
+        value = self._value(decisions, limits)
+        absent = Statement.of(StatementKind.ABSENT, others)
+        instance = self._solver.instance(replace(decisions, statements=(*decisions.statements, absent)))
+        if not joined <= set(instance.mentions):
+            return NOT_KNOWN
+        solution = self._solver.incremental.joining(instance, joined, limits)
+        if solution.status is Status.INFEASIBLE:
+            return self._enforced(choice, joined, instance.decisions, value, limits)
+        return ChoicePrice(max(0, solution.bound - value), solution.status is not Status.FEASIBLE)
 
     def _without(self, spans: Sequence[Span], limits: Limits) -> ChoicePrice:
         present = [span for span in spans if span not in self.placing.ruled_out]

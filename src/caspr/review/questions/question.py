@@ -10,9 +10,11 @@ some earlier mention of the chain. So a disputed chain of two mentions is one qu
 Nor is there one where everybody links it with some mention, so that all agree on the entity, and those who do
 not link it with the earlier one did not mark that one: the earlier one is disputed, and has a question.
 
-Spans of different annotators that are one mention with different boundaries (`text.variants`) are one mention
-here, whatever the settings say; annotators who gave it different boundaries agree on all else if they link
-it with the same. Questions depend on annotations alone and stay the same whatever is decided.
+Spans of different annotators that are one mention with different boundaries are one mention here, whatever
+the settings say: variants (`text.variants`), and spans that share less but overlap and are in the same entity
+(`measures.typology`), such as *the captain* and *the captain of the ship*. Annotators who gave it different
+boundaries agree on all else if they link it with the same. Questions depend on annotations alone and stay the
+same whatever is decided.
 
 `Placing` says where mentions are at one moment, and so which questions decisions leave open. The *place* of a
 mention is the boundary that the result has in a chain, or else that of most annotators which decisions allow.
@@ -28,12 +30,13 @@ from enum import StrEnum
 from functools import cached_property
 
 from caspr.confidence import Confidence, Stance, Stances, VoteWeights, by_stances, by_votes
+from caspr.measures.typology import align_mentions, homes_of
 from caspr.review.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions, spelled
 from caspr.task.instance import Singletons
 from caspr.task.votes import Evidence, Signature, Votes, count_votes, meet
 from caspr.text.document import Annotation, Chain, Span
-from caspr.text.variants import Variants, find_variants, unify
+from caspr.text.variants import Variants, find_variants, joined, unify
 
 
 class QuestionKind(StrEnum):
@@ -76,12 +79,15 @@ class UnitedMentions:
 
     @classmethod
     def of(cls, solver: Solver) -> "UnitedMentions":
-        """Unite the variants of each mention."""
+        """Unite the boundaries of each mention."""
         annotations = solver.annotations
         weights = solver.incremental.instance.label_weights
         names = [annotation.annotator for annotation in annotations]
         by_name = dict(zip(names, weights, strict=False))
         variants = find_variants(annotations, weights=by_name)
+        homes = [homes_of(annotation) for annotation in unify(annotations, variants)]
+        rows = ({span for span in row if span is not None} for row in align_mentions(homes, only_known=True))
+        variants = joined(variants, (row for row in rows if len(row) > 1), annotations, by_name)
         united = unify(annotations, variants)
         return cls(united, variants, count_votes(united, seen=solver.incremental.instance.seen))
 
@@ -368,12 +374,12 @@ class Placing:
         """Return whether several boundaries are left.
 
         Where one is decided to be a mention, another can only be one besides: that is asked if it is in the
-        result, too, unless the settings let a mention have one boundary only.
+        result, too.
         """
         left = [span for span in question.spans if span not in self.ruled_out]
         if any(span in self.fixed for span in left):
             besides = (span for span in left if span not in self.fixed and span in self.chain_of)
-            return not self.solver.settings.variants and any(besides)
+            return any(besides)
         return len(left) > 1
 
     def _link_open(self, question: Question, span: Span) -> bool:
