@@ -257,19 +257,26 @@ def holds(inside: Ints, weights: Ints) -> Ints:
     r >= 0, and that sum is no less than the sum of all of its terms below 0. The best r is about the median
     of w / weight.
     """
+    size = len(inside)
+    parts = _in_blocks(np.full(size, size))
+    return np.concatenate([_hold_of(inside[part], weights, np.arange(size)[part]) for part in parts])
+
+
+def _hold_of(inside: Ints, weights: Ints, nodes: Labels) -> Ints:
+    """Return this for some nodes, of which `inside` has the rows."""
     ratio = inside / weights
-    np.fill_diagonal(ratio, np.inf)
-    lines, half = np.arange(len(inside)), -(-int(weights.sum()) // 2)
-    if len(inside) > MANY:
-        last = np.argpartition(ratio, len(inside) // 2, axis=1)[:, len(inside) // 2]
+    lines, half = np.arange(len(nodes)), -(-int(weights.sum()) // 2)
+    ratio[lines, nodes] = np.inf
+    if len(weights) > MANY:
+        last = np.argpartition(ratio, len(weights) // 2, axis=1)[:, len(weights) // 2]
     else:
         order = np.argsort(ratio, axis=1)
         reached = np.cumsum(weights[order], axis=1)
-        last = order[lines, np.minimum((reached < half).sum(axis=1), len(inside) - 2)]
+        last = order[lines, np.minimum((reached < half).sum(axis=1), len(weights) - 2)]
     rise, weight = np.maximum(inside[lines, last], 0), weights[last]
     below = np.minimum(weight[:, None] * inside - np.outer(rise, weights), 0).sum(axis=1)
     # The node itself, which gains nothing, was counted with all others.
-    hold: Ints = (rise * (half + weights) + below) // weight
+    hold: Ints = (rise * (half + weights[nodes]) + below) // weight
     return hold
 
 
