@@ -177,7 +177,7 @@ def test_the_recipe_for_conda_needs_the_same_packages() -> None:
     assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in recipe
 
 
-NAMES = {"cassis": "dkpro-cassis"}
+NAMES = {"cassis": "dkpro-cassis", "markdown_it": "markdown-it-py"}
 """Packages that are installed under another name."""
 
 

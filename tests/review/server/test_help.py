@@ -11,7 +11,11 @@ from caspr.review.server.responses import HELP
 from tests.review.server.test_routes import client
 from tests.review.sessions import paper
 
-PAGES = sorted(path.stem for path in FOLDER.glob("*.md"))
+PAGES = sorted(
+    path.relative_to(FOLDER).with_suffix("").as_posix()
+    for pattern in ("*.md", "formats/*.md")
+    for path in FOLDER.glob(pattern)
+)
 LINK = re.compile(r'<a href="([^"]*)"')
 PLACE = re.compile(r'<h\d id="([^"]*)"')
 
