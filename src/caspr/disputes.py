@@ -384,6 +384,8 @@ class Explainer:
     """Explains the disputes of one result; caches the explanations that concern pairs of chains."""
 
     result: Result
+    who: str = "the adjudicator"
+    """Who decided, in sentences: a name where there was one person."""
 
     def explain(self, link: DecidedLink | Dispute) -> Explanation:
         """Return what decided a link, or the links of a dispute."""
@@ -405,15 +407,15 @@ class Explainer:
     def _decision(self, first: Span, second: Span) -> Explanation | None:
         decisions = self._instance.decisions
         if decisions.joins(first, second):
-            return Explanation(Reason.DECISION, "the adjudicator put both into one chain")
+            return Explanation(Reason.DECISION, f"{self.who} put both into one chain")
         for span in (first, second):
             if span in decisions.alone:
-                return Explanation(Reason.DECISION, f"the adjudicator left {self._quote(span)} alone")
+                return Explanation(Reason.DECISION, f"{self.who} left {self._quote(span)} alone")
         if decisions.separates(first, second):
-            return Explanation(Reason.DECISION, "the adjudicator put them into different chains")
+            return Explanation(Reason.DECISION, f"{self.who} put them into different chains")
         for span in (first, second):
             if decisions.rules_out(span):
-                return Explanation(Reason.DECISION, f"the adjudicator ruled out {self._quote(span)}")
+                return Explanation(Reason.DECISION, f"{self.who} ruled out {self._quote(span)}")
         return None
 
     def _own_rule(self, first: Span, second: Span) -> Explanation | None:
@@ -490,7 +492,7 @@ class Explainer:
         for span in link.pair:
             for partner in self._side(span):
                 if partner != span and self._instance.decisions.joins(span, partner):
-                    words = f"the adjudicator put {self._quote(span)} together with {self._quote(partner)}"
+                    words = f"{self.who} put {self._quote(span)} together with {self._quote(partner)}"
                     return Explanation(Reason.DECISION, words)
         return None
 
@@ -582,9 +584,9 @@ class Explainer:
 
     def _obstacle(self, first: Span, second: Span) -> str:
         if any(span in self._instance.decisions.alone for span in (first, second)):
-            return "one of which the adjudicator left alone"
+            return f"one of which {self.who} left alone"
         if self._instance.decisions.separates(first, second):
-            return "which the adjudicator put into different chains"
+            return f"which {self.who} put into different chains"
         forbidding = self._said(first, second).get(Effect.FORBID)
         if forbidding is not None:
             return f"which {forbidding.rule} keeps apart"

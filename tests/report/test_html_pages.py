@@ -270,6 +270,14 @@ def test_what_an_adjudicator_decided_comes_first_although_it_is_sure() -> None:
     assert "<bdi>An adjudicator gave 3 answers; all else was merged automatically.</bdi>" in page
 
 
+def test_reasons_name_the_only_person_who_decided() -> None:
+    by_ann = report_text([decided_result()], "text", {"Ann": 2})
+    assert "decision: Ann " in by_ann
+    assert "decision: the adjudicator" not in by_ann
+    for answers in ({}, {"Ann": 2, "Ben": 1}, {"Ann": 2, "editor": 1}):
+        assert "decision: the adjudicator " in report_text([decided_result()], "text", answers)
+
+
 def test_who_decided_is_said_first_and_is_text() -> None:
     answers = {"<b>Ann": 2, "editor": 1}
     said = "An adjudicator (<b>Ann: 2; by hand: 1) gave 3 answers; all else was merged automatically."

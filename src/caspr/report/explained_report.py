@@ -49,7 +49,7 @@ from caspr.report.disagreements import (
 )
 from caspr.report.summary import adjudicators, answered, document_summary, outcome
 from caspr.result import ChangePrice, Result
-from caspr.task.decisions import Note
+from caspr.task.decisions import EDITOR, Note
 from caspr.task.pricing import classes_of, pairs_of
 from caspr.text.document import Annotation, Span, count_links
 from caspr.text.findings import printable, shorten, times
@@ -199,15 +199,20 @@ def explained(
     Of each document only the disputes that matter most are explained, all if `most` is `None`. `answers` is
     how often each person decided something, where that is known.
     """
-    documents = tuple(explain(result, most) for result in results)
     answers = answers or {}
+    people = () if EDITOR in answers else answers
+    documents = tuple(explain(result, most, *people) for result in results)
     said = answered(results, sum(answers.values()), adjudicators(answers))
     return Report(documents, compare_results(results), against_gold(results), deviations(results), said)
 
 
-def explain(result: Result, most: int | None = None) -> ExplainedDocument:
-    """Explain the disputes of one result that matter most, what an adjudicator decided first; or all."""
-    explainer, disputed = Explainer(result), tuple(ranked_links(result))
+def explain(result: Result, most: int | None = None, *people: str) -> ExplainedDocument:
+    """Explain the disputes of one result that matter most, what an adjudicator decided first; or all.
+
+    A person who alone decided is named.
+    """
+    explainer = Explainer(result, *people) if len(people) == 1 else Explainer(result)
+    disputed = tuple(ranked_links(result))
     shown = disputed
     if most is not None:
         answers = result.instance.decisions.answers

@@ -482,8 +482,7 @@ def in_words(settings: Settings) -> Iterator[str]:
     elif isinstance(settings.coverage, Coverage):
         yield f"{times(len(settings.coverage.seen), 'annotator')} saw only a part"
     if settings.variants:
-        kept = settings.kept_variants
-        yield "variants of boundaries united" + (f", {len(kept)} of them as decided" if kept else "")
+        yield "variants of boundaries united"
     if settings.rules:
         yield f"rules of {', '.join(file.name for file in settings.rules)}"
 

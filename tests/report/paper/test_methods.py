@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from caspr import adjudicate
 from caspr.measures.comparison import against_gold, compare
 from caspr.measures.intervals import comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.methods import CITATION, KEYS, methods_latex, methods_text
 from caspr.result import Result
+from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
@@ -106,6 +108,18 @@ def test_settings_are_said_in_words() -> None:
     assert "objective UA (an omitted link costs 2 for each annotator who gave it" in text
     assert "a mention and one inside it are never in one entity; mentions that end up in no chain" in text
     assert not re.search("nested|singletons", text.partition("The annotations were merged")[2])
+
+
+def test_variants_of_mentions_that_are_decided_about_are_no_decisions_about_boundaries() -> None:
+    spans = {"ann": [[(1, 2), (4, 4)]], "bob": [[(2, 2), (4, 4)]]}
+    files = [[annotated(name, chains, ["the", "girl", "sang", "her"])] for name, chains in spans.items()]
+    same = Statement.of(StatementKind.TOGETHER, [(1, 2), (4, 4)])
+    [result] = adjudicate(files, decisions=Decisions.of(statements=[same]), variants=True)
+    assert result.given is not None
+    assert result.given.settings.kept_variants, "what was decided about stays what it is"
+    text = paragraph([result])
+    assert "variants of boundaries united" in text
+    assert "as decided" not in text
 
 
 def test_what_is_named_is_in_the_references() -> None:

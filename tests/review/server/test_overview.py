@@ -66,6 +66,7 @@ def test_what_is_the_same_everywhere_is_said_once() -> None:
     rows = [row(), row(tokens=9, assigned="Ann"), row(value=4)]
     assert differing(rows) == {"tokens", "assigned", "cost"}
     assert same_everywhere(rows) == ["2 annotators", "proven optimal"]
+    assert "proven optimal with the decisions made" in same_everywhere([row(), row(decisions=2)])
     assert same_everywhere([row(assigned="Bob"), row(assigned="Bob", optimal=None)]) == [
         "assigned to Bob",
         "2 annotators",

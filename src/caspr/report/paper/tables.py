@@ -236,7 +236,8 @@ def _summary(comparison: Comparison, style: NumberStyle, intervals: ComparisonIn
         bounds = [style.interval(intervals.between[kind])] if intervals else []
         rows.append((f"{KINDS[kind]}, mean of pairs", style.text(comparison.between(kind)), *bounds))
     more = _alone(comparison) + (" 95% intervals from resampling documents." if intervals else "")
-    caption = f"Agreement between annotators ({_who(comparison)}); alpha is Krippendorff's.{more}"
+    alpha = "alpha is Krippendorff's, in the text with Passonneau's distance"
+    caption = f"Agreement between annotators ({_who(comparison)}); {alpha}.{more}"
     head = ("", "value", "95% interval") if intervals else ("", "value")
     return PaperTable(caption, "tab:agreement", head, tuple(rows))
 

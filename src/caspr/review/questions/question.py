@@ -472,6 +472,31 @@ class Placing:
         """Return whether an annotator says that a mention is of an entity that the result lacks."""
         return Stance("entity") in self.stances(question.mention)
 
+    @cached_property
+    def _chains_of_words(self) -> Mapping[str, Set[str]]:
+        """The chains of the result that have a mention with some words."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for span, id in self.chain_of.items():
+            found[self._words(span)].add(id)
+        return found
+
+    def _words(self, span: Span) -> str:
+        return self.solver.document.phrase(span).casefold()
+
+    def telling(self, near: Span, mentions: Sequence[Span], chain: str | None) -> Span | None:
+        """Return the mention that tells an entity from all others, unlike pronouns: no other has its words.
+
+        Of several words the most frequent and longest, and of several mentions with them the nearest to one.
+        """
+        own = [] if chain is None else [chain]
+        words = {span: self._words(span) for span in mentions}
+        count = Counter(said for said in words.values() if self._chains_of_words.get(said, set()) <= {*own})
+        return min(
+            (span for span, said in words.items() if said in count),
+            key=lambda span: (-count[words[span]] * len(words[span]), abs(span.start - near.start), span),
+            default=None,
+        )
+
     def reachable(self, question: Question) -> Iterator[Chain]:
         """Yield the chains of the result that annotators put a mention into and that decisions allow."""
         span = self.span(question.mention)

@@ -140,10 +140,12 @@ def _choice(
     else:
         operation = _place(span, choice.same(span), [doubt for rival in others for doubt in rival.doubts])
     assert placing.snapshot is not None
+    telling = placing.telling(span, choice.mentions, choice.chain)
     return {
         "id": choice.id,
         "chain": choice.chain,
         "anchor": spelled(choice.anchor),
+        "telling": None if telling is None else spelled(telling),
         "mentions": [
             spelled(mention) for mention in dict.fromkeys((choice.anchor, *choice.doubts, *nearest))
         ],
@@ -234,7 +236,9 @@ def worded(placing: Placing, question: Question, span: Span, choices: Sequence[C
     if not choices:
         return f"Is {quoted} a mention?"
     if len(choices) == 1:
-        return f"Is {quoted} the same as “{shorten(document.phrase(choices[0].anchor))}”?"
+        only = choices[0]
+        other = placing.telling(span, only.mentions, only.chain) or only.anchor
+        return f"Is {quoted} the same as “{shorten(document.phrase(other))}”?"
     return f"Which entity is {quoted}?"
 
 

@@ -302,10 +302,11 @@ def same_everywhere(documents: Sequence[Row]) -> list[str]:
     if not documents:
         return []
     first, differ = documents[0], differing(documents)
+    given = " with the decisions made" if any(row["decisions"] for row in documents) else ""
     said = {
         "assigned": f"assigned to {first['assigned']}" if first["assigned"] else "",
         "annotators": times(len(first["annotators"]), "annotator"),
-        "proof": {True: "proven optimal", False: "not proven optimal yet"}.get(first["optimal"], ""),
+        "proof": {True: f"proven optimal{given}", False: "not proven optimal yet"}.get(first["optimal"], ""),
     }
     return [words for column, words in said.items() if column not in differ and words]
 

@@ -51,7 +51,7 @@ export class Header {
       proof(cost, decisions.length > 0),
       make(
         "span",
-        { class: "cost", title: parts.replaceAll("·", "+") },
+        { class: "cost", title: `How far the result goes against the votes: ${parts.replaceAll("·", "+")}` },
         make("span", { class: "soft" }, "cost "),
         make("b", {}, String(cost.value)),
         delta ? " " : null,

@@ -1,7 +1,7 @@
 /** The card of one question: the mention in its context, the choices, all other answers, and what each answer means. */
 import { bothEnds, phrase, spanOf } from "../state/tokens.js";
 import { button, make } from "../ui/dom.js";
-import { chip, counted, describePrice, gist, isolated, snippet, sureText } from "../ui/labels.js";
+import { chip, counted, describePrice, gist, isolated, lineLabel, snippet, sureText } from "../ui/labels.js";
 /** @import { App } from "../app.js" */
 /** @import { Choice, ComputedPrice, Operation, QuestionCard } from "../state/types.js" */
 
@@ -162,18 +162,19 @@ function markBox({ kind }, choice, marked, actions) {
  * @param {App} app
  * @param {Choice} choice
  */
-function entityLabel({ store }, { anchor, chain, mentions, size }) {
+function entityLabel({ store }, { anchor, telling, chain, mentions, size }) {
+  const head = store.chain(chain)?.name || store.words(telling ?? anchor, 60);
   const words = new Set(mentions.filter((id) => id !== anchor).map((id) => store.words(id, 28)));
-  const name = store.chain(chain)?.name;
-  const shown = [...words].slice(0, MOST_WORDS);
-  if (name) shown.unshift(store.words(anchor, 40));
-  const count = counted(size, "mention");
+  const near = store.words(anchor, 40);
+  const shown = [...words].filter((word) => word !== head && word !== near).slice(0, MOST_WORDS);
+  if (near !== head) shown.unshift(near);
+  const count = `nearest in ${lineLabel(anchor)}; ${counted(size, "mention")}`;
   return [
     make(
       "span",
       { class: "choice-head" },
       chain === null ? make("span", { class: "tag" }, "not in the result") : chip(chain),
-      make("bdi", { class: "anchor" }, name || store.words(anchor, 60)),
+      make("bdi", { class: "anchor" }, head),
     ),
     make(
       "span",

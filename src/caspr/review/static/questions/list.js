@@ -14,6 +14,10 @@ const KINDS = {
   clear: "clear boundaries",
 };
 const TAGS = { link: "entity", mention: "mention", boundary: "boundary" };
+const WHY_FIRST =
+  "The first questions matter most: those that the votes leave most open, often about small entities. With experts’ gold standards, this order gained more than beginning with large entities.";
+/** Whether the advice is unfolded: it stays so when the questions are shown anew. */
+let unfolded = false;
 const SMALLEST_BATCH = 2;
 const MOST_SKIPPED = 5000;
 
@@ -229,6 +233,39 @@ export function emptyText({ read, isFiltered }) {
       ? "No open question matches the filter."
       : "No open questions. Only what annotators disagree on is asked; you can still decide about any mention in the text.";
   return make("p", { class: "empty" }, text);
+}
+
+/**
+ * Say above the first question how many of them are worth an answer, and why they come in this order.
+ * @param {OpenQuestions} questions
+ */
+export function advice({ read, count, settings }) {
+  if (!read) return null;
+  const { still, enough } = read.stakes;
+  const isEnough = still >= enough;
+  const open = counted(count, "question");
+  const folded = make(
+    "details",
+    { class: "advice" },
+    make(
+      "summary",
+      {},
+      isEnough
+        ? `The last ${still} answers changed nothing: you may stop here`
+        : `${open}: answer as many as you like, all else is merged by the votes`,
+    ),
+    settings.order === "valuable" ? make("p", {}, WHY_FIRST) : null,
+    make(
+      "p",
+      {},
+      `Further answers gain little after ${enough} in a row that changed nothing. What an answer costs is how far it goes against the votes: every link that annotators gave and the result lacks costs something, and so does every link of the result that they did not give.`,
+    ),
+  );
+  folded.open = unfolded;
+  folded.addEventListener("toggle", () => {
+    unfolded = folded.open;
+  });
+  return folded;
 }
 
 /**

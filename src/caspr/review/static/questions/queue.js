@@ -21,7 +21,7 @@ import {
   shownMentions,
   yesAnswer,
 } from "./card.js";
-import { OpenQuestions, emptyText, questionFilters, questionList, stakesText } from "./list.js";
+import { OpenQuestions, advice, emptyText, questionFilters, questionList, stakesText } from "./list.js";
 /** @import { App } from "../app.js" */
 /** @import { Alike, ChainId, Choice, Operation, QuestionCard } from "../state/types.js" */
 /** @import { ListActions } from "./list.js" */
@@ -398,7 +398,13 @@ export class QuestionQueue {
 
   render() {
     const card = this.#card;
-    fill(this.root, card ? this.#cardElement(card) : emptyText(this.questions), ...this.#below());
+    const { questions } = this;
+    fill(
+      this.root,
+      card ? advice(questions) : null,
+      card ? this.#cardElement(card) : emptyText(questions),
+      ...this.#below(),
+    );
   }
 
   /** @param {QuestionCard} card */

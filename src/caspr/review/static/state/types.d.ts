@@ -219,6 +219,8 @@ export interface Choice extends ComputedPrice {
   chain: ChainId | null;
   /** The mention that represents the entity; the boundary itself. */
   anchor: MentionId;
+  /** The mention whose words no other entity has, the most frequent and nearest; null if there is none. */
+  telling: MentionId | null;
   /** The anchor, the doubts and the nearest mentions of the entity. */
   mentions: MentionId[];
   /** How many mentions the entity has besides the asked one. */

@@ -9,6 +9,8 @@ const COLOURS = 12;
 const CONTEXT = 9;
 const LONGEST = 30;
 const MOST_QUOTED = 3;
+/** How many entities are named that an answer says are one. */
+const MOST_ENTITIES = 6;
 
 /** What labels need to know of the document, whoever makes them. */
 export const lookup = {
@@ -272,11 +274,24 @@ export function describeOperation(store, op) {
   if (op.do === "move") {
     return `${label}: “${store.words(op.mention, 30)}” → “${store.words(`${op.start}-${op.end}`, 30)}”`;
   }
-  const ids = mentionsOf(op);
-  const quoted = ids.slice(0, MOST_QUOTED).map((id) => `“${store.words(id, 30)}”`);
-  const more = ids.length > MOST_QUOTED ? " …" : "";
+  const ids = op.do === "place" ? oneOfEach(store, mentionsOf(op)) : mentionsOf(op);
+  const most = op.do === "place" ? MOST_ENTITIES : MOST_QUOTED;
+  const quoted = ids.slice(0, most).map((id) => `“${store.words(id, 30)}”`);
+  const more = ids.length > most ? " …" : "";
   const said = quoted.length ? `${label}: ${quoted.join(", ")}${more}` : label;
   return op.do === "place" && label !== LABELS.place ? said + rejected(store, op.apart) : said;
+}
+
+/**
+ * Leave one mention of each entity that an answer names, after the asked mention.
+ * @param {Store} store
+ * @param {MentionId[]} ids
+ */
+function oneOfEach(store, [asked, ...rest]) {
+  /** @param {MentionId} id */
+  const chainOf = (id) => store.mention(id)?.chain ?? id;
+  const chains = rest.map(chainOf);
+  return [asked, ...rest.filter((_, i) => chains.indexOf(chains[i]) === i)];
 }
 
 /**
