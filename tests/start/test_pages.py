@@ -24,7 +24,8 @@ from caspr.formats.review_file.project import is_project, read_project
 from caspr.review.server.presence import ALIVE
 from caspr.start.draft import COPIES, NAME, RESULTS, is_draft
 from caspr.start.folders import MOST_LISTED, is_reviewed, new_folder
-from caspr.start.remedies import REMEDIES
+from caspr.start.questions import QUESTIONS, usual
+from caspr.start.remedies import REMEDIES, recognised
 from tests.cli.caller import EXAMPLES, SONG
 from tests.start.desk import HOST, OURS, Desk
 
@@ -508,6 +509,13 @@ def test_every_warning_about_files_has_a_remedy() -> None:
     about_files = text[text.index("## Which documents") : text.index("## What the output format cannot")]
     warnings = set(re.findall(r"^\| `([a-z-]+)` \| warning ", about_files, re.MULTILINE))
     assert warnings - REMEDIES.keys() == set()
+
+
+def test_boundaries_that_differ_lead_to_the_question_about_them() -> None:
+    finding = {"code": "boundary-variants", "severity": "note", "message": "2 mentions differ", "where": ""}
+    (noticed,) = recognised({"findings": [finding]}).noticed
+    assert noticed.remedy.startswith("The second question on the next page is about them")
+    assert QUESTIONS[1].sign == "boundary-variants" and usual({"boundary-variants"})["boundaries"] == "own"
 
 
 def test_project_names_that_lead_elsewhere_are_refused(desk: Desk, tmp_path: Path) -> None:

@@ -49,10 +49,12 @@ REMEDIES: Mapping[str, str] = {
     "unsure-places": "Look at these mentions in the result.",
     "relations-without-number": "Look at these relations in your annotation tool.",
     "unknown-copy": "Open the file in your annotation tool and save it again.",
+    "boundary-variants": "The second question on the next page is about them: they become one mention each, "
+    "unless you answer it otherwise.",
 }
-"""What to do on the page about a warning, by its code."""
+"""What to do on the page about a finding, by its code."""
 NOTHING = "You need not do anything."
-"""What to do about a warning without a remedy of its own, and about every note."""
+"""What to do about a finding without a remedy of its own, as most notes are."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,8 @@ def recognised(summary: Mapping[str, Any], error: str = "") -> Recognised:
 def _noticed(title: str, finding: Mapping[str, Any]) -> Noticed:
     message = str(finding["message"])
     where = ", ".join(dict.fromkeys(part for part in (title, str(finding["where"])) if part))
-    is_warning = finding["severity"] == "warning"
-    remedy = REMEDIES.get(finding["code"], NOTHING) if is_warning else NOTHING
-    return Noticed(str(finding["code"]), where, _sentence(message), remedy, is_warning)
+    code, is_warning = str(finding["code"]), finding["severity"] == "warning"
+    return Noticed(code, where, _sentence(message), REMEDIES.get(code, NOTHING), is_warning)
 
 
 def _sentence(message: str) -> str:
