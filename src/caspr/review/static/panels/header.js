@@ -147,7 +147,11 @@ function progressBar({ answered, asked, answers }) {
   return make(
     "span",
     { class: "progress", title },
-    make("progress", { value: answered, max: Math.max(asked, 1), "aria-label": "Disputed mentions decided" }),
+    make("progress", {
+      value: answered,
+      max: Math.max(asked, 1),
+      "aria-label": "Mentions with questions that are decided",
+    }),
     make("span", { class: "soft" }, asked ? `${counted(answers, "answer")}${round}` : "no questions"),
   );
 }

@@ -312,7 +312,7 @@ function turn(answers) {
 
 /** @param {Stakes} stakes */
 function remaining({ mentions, ties }) {
-  if (!mentions) return "No mention is disputed any more.";
+  if (!mentions) return "No mention has a question any more.";
   const tied = ties ? `; on ${grouped(ties)} of them the votes are tied` : "";
   return `Your answers can still change ${counted(mentions, "mention")}${tied}.`;
 }
