@@ -41,7 +41,41 @@ def test_a_card_names_an_entity_by_words_that_no_other_has(scene: Page) -> None:
     ask(scene, "q172-174")
     first = card(scene).locator(".choice").first
     expect(first.locator(".anchor")).to_have_text("Your brother")
-    expect(first.locator(".others")).to_contain_text(re.compile(r"nearest in line \d+; \d+ mentions"))
+    expect(first.locator(".others")).to_have_text(re.compile(r"^.+ in line \d+ · .+; \d+ mentions$"))
+    press(scene, "1")
+    expect(last_change(scene).get_by_text(re.compile(r"→\d+ Your brother$"))).to_be_visible()
+
+
+def test_a_card_says_the_words_of_an_entity_once_and_where_they_are(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """Words that are too long are cut off, which must not make them other words."""
+    words = ["the", *["very"] * 20, "old", "man", "met", "him", "and", "him"]
+    for name, cells in {
+        "ann": {1: "(0", 23: "0)", 25: "(0)", 27: "(0)"},
+        "bob": {1: "(0", 23: "0)", 25: "(0)", 27: "(0)"},
+        "carl": {1: "(0", 23: "0)", 25: "(0)", 27: "(1)"},
+    }.items():
+        lines = [f"{number}\t{word}\t{cells.get(number, '-')}" for number, word in enumerate(words, 1)]
+        text = "\n".join(["#begin document (d);", *lines, "#end document", ""])
+        (tmp_path / f"{name}.conll").write_text(text, encoding="utf-8")
+    with served(tmp_path, "ann.conll", "bob.conll", "carl.conll") as server, opened(chromium, server) as page:
+        choice = card(page).locator(".choice").first
+        expect(choice.locator(".anchor")).to_have_text(re.compile("^the very .* very …$"))
+        expect(choice.locator(".others")).to_have_text("him in line 1; 2 mentions")
+
+
+def test_the_last_step_names_another_entity_by_its_words(page: Page) -> None:
+    ask(page, "q6-6")
+    shown = set(card(page).locator(".choice .chip").all_inner_texts())
+    press(page, "6")
+    options = page.get_by_role("dialog").get_by_role("option")
+    texts = [option.locator(".chip, .gist").all_inner_texts() for option in options.all()]
+    number, words = next((number, words) for number, words in texts if number not in shown)
+    page.keyboard.type(number)
+    press(page, "Enter")
+    placed = last_change(page).locator("p", has=page.get_by_label("is in"))
+    expect(placed).to_contain_text(f"→{number} {words.split(' · ')[0]}")
 
 
 def test_the_advice_when_to_stop_stands_above_the_first_question(scene: Page) -> None:

@@ -1,5 +1,6 @@
 """A text that is read from right to left: keys, labels, versions, and its words in English sentences."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +60,20 @@ def test_words_of_the_text_are_isolated_in_sentences(hebrew: Page) -> None:
     quoted = label.locator("bdi")
     assert len(quoted.all()) == label.inner_text().count("“")
     expect(label).to_have_css("direction", "ltr")
+
+
+def test_the_words_of_an_entity_are_isolated_in_the_answer_for_all_its_questions(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    for name, rest in {"ann": "(0)", "bob": "(0)", "carl": "-"}.items():
+        cells = {1: "(0)", 4: "(0)", 6: rest, 8: rest}
+        lines = [f"{number}\t{word}\t{cells.get(number, '-')}" for number, word in enumerate(WORDS, 1)]
+        text = "\n".join(["#begin document (d);", *lines, "#end document", ""])
+        (tmp_path / f"{name}.conll").write_text(text, encoding="utf-8")
+    with served(tmp_path, *(f"{name}.conll" for name in CELLS)) as server, opened(chromium, server) as page:
+        batch = page.locator("#queue .batch")
+        expect(batch).to_have_text(re.compile("All 2 belong to דנה · "))
+        expect(batch.locator("bdi")).to_have_text(re.compile("^דנה · "))
 
 
 def test_versions_begin_at_the_right_with_their_numbers(hebrew: Page) -> None:

@@ -92,10 +92,11 @@ export class App {
   goTo = (id) => this.selection.goTo(id, { focus: true });
 
   /**
-   * Send an operation; return the update, or null when it was not done and the reason is shown.
+   * Send an operation; return the update, or null when it was not done and the reason is shown. `chosen` are the
+   * words of the entity that an answer chooses.
    * @param {Operation} op
    */
-  async act(op) {
+  async act(op, { chosen = "" } = {}) {
     // What is merged or taken back has no name afterwards.
     const words = describeOperation(this.store, op);
     this.queue.onStep();
@@ -106,6 +107,7 @@ export class App {
       this.lastChange.begin(this.#labelOf(op, words, before), update, before, {
         isUndo,
         about: placedBy(op),
+        chosen,
         replaced: isUndo || op.do === "free" ? [] : replaced(before, this.store.state),
       });
       this.lastChange.searching = update.working;

@@ -21,6 +21,8 @@ export class LastChange {
   #showsAll = false;
   /** @type {MentionId | null} the mention that an answer placed */
   #about = null;
+  /** The words of the entity that it chose. */
+  #chosen = "";
   /** @type {Alike[]} */
   #offers = [];
   /** @type {Decision[]} earlier decisions that the step took the place of */
@@ -45,10 +47,11 @@ export class LastChange {
    * @param {string} label
    * @param {Update} update
    * @param {State} before
-   * @param {{ isUndo?: boolean, about?: MentionId | null, replaced?: Decision[] }} options
+   * @param {{ isUndo?: boolean, about?: MentionId | null, chosen?: string, replaced?: Decision[] }} options
    */
-  begin(label, update, before, { isUndo = false, about = null, replaced = [] } = {}) {
+  begin(label, update, before, { isUndo = false, about = null, chosen = "", replaced = [] } = {}) {
     this.#about = about;
+    this.#chosen = chosen;
     this.#replaced = replaced;
     this.#where = isUndo ? "" : " elsewhere";
     this.#changes = new Map();
@@ -213,7 +216,7 @@ export class LastChange {
     return make("p", { class: "replaced" }, "No longer decided: ", ...isolated(words.join("; ")), ".");
   }
 
-  /** Say in which chain the mention of an answer is now. */
+  /** Say in which chain the mention of an answer is now, and by which words it was chosen. */
   #placeText() {
     const { store, goTo } = this.app;
     const mention = this.#about === null ? null : store.mention(this.#about);
@@ -224,7 +227,9 @@ export class LastChange {
       make("span", { "aria-label": "is in" }, "→"),
       chip(mention.chain),
     );
-    return make("p", {}, reference(store, this.#about, goTo), " ", now);
+    // A name stands beside the number anyway.
+    const words = this.#chosen && !store.chain(mention.chain)?.name ? make("bdi", {}, this.#chosen) : null;
+    return make("p", {}, reference(store, this.#about, goTo), " ", now, words && " ", words);
   }
 
   #leftText() {

@@ -3,11 +3,13 @@ import { bothEnds, phrase, spanOf } from "../state/tokens.js";
 import { button, make } from "../ui/dom.js";
 import { chip, counted, describePrice, gist, isolated, lineLabel, snippet, sureText } from "../ui/labels.js";
 /** @import { App } from "../app.js" */
-/** @import { Choice, ComputedPrice, Operation, QuestionCard } from "../state/types.js" */
+/** @import { Choice, ComputedPrice, MentionId, Operation, QuestionCard } from "../state/types.js" */
 
 const KINDS = { link: "Which entity?", mention: "A mention?", boundary: "Which boundary?" };
 const MOST_KEYS = 5;
 const MOST_WORDS = 3;
+/** How many characters head a choice. */
+const HEAD = 60;
 /** How many words are shown before and after a boundary, and how many characters of each of its ends. */
 const BESIDE = 2;
 const EACH_END = 40;
@@ -159,16 +161,29 @@ function markBox({ kind }, choice, marked, actions) {
 }
 
 /**
+ * Return what heads the choice of an entity: its name, or words of it.
  * @param {App} app
  * @param {Choice} choice
  */
-function entityLabel({ store }, { anchor, telling, chain, mentions, size }) {
-  const head = store.chain(chain)?.name || store.words(telling ?? anchor, 60);
-  const words = new Set(mentions.filter((id) => id !== anchor).map((id) => store.words(id, 28)));
-  const near = store.words(anchor, 40);
-  const shown = [...words].filter((word) => word !== head && word !== near).slice(0, MOST_WORDS);
-  if (near !== head) shown.unshift(near);
-  const count = `nearest in ${lineLabel(anchor)}; ${counted(size, "mention")}`;
+const headOf = ({ store }, { anchor, telling, chain }) =>
+  store.chain(chain)?.name || store.words(telling ?? anchor, HEAD);
+
+/**
+ * Show an entity: what heads it, the mention that represents it with its line, and some others.
+ * @param {App} app
+ * @param {Choice} choice
+ */
+function entityLabel(app, choice) {
+  const { store } = app;
+  const { anchor, chain, mentions, size } = choice;
+  const head = headOf(app, choice);
+  /** @param {MentionId} id */
+  const isHead = (id) => store.words(id, HEAD) === head;
+  const near = isHead(anchor) ? "" : store.words(anchor, 40);
+  const others = mentions.filter((id) => id !== anchor && !isHead(id));
+  const words = new Set(others.map((id) => store.words(id, 28)));
+  words.delete(near);
+  const shown = [...words].slice(0, MOST_WORDS);
   return [
     make(
       "span",
@@ -179,7 +194,10 @@ function entityLabel({ store }, { anchor, telling, chain, mentions, size }) {
     make(
       "span",
       { class: "soft others" },
-      ...(shown.length ? [make("bdi", {}, shown.join(" · ")), ` (${count})`] : [count]),
+      ...(near ? [make("bdi", {}, near), " "] : []),
+      `in ${lineLabel(anchor)}`,
+      ...(shown.length ? [" · ", make("bdi", {}, shown.join(" · "))] : []),
+      `; ${counted(size, "mention")}`,
     ),
   ];
 }
@@ -344,6 +362,18 @@ export function offer(later, show) {
  * @param {string} chain
  */
 export const entityWords = ({ store }, chain) => store.chain(chain)?.name || gist(store, chain, 2);
+
+/**
+ * Return the words of the entity that an answer says a mention is of, as the card has them; none if it says another thing.
+ * @param {App} app
+ * @param {QuestionCard} card
+ * @param {Operation} op
+ */
+export function chosenWords(app, { kind, choices }, op) {
+  const choice = choices.find(({ answer }) => answer === op);
+  if (choice) return kind === "boundary" ? "" : headOf(app, choice);
+  return op.do === "place" && op.chain ? entityWords(app, op.chain) : "";
+}
 
 /**
  * Return the answer that a mention is of an entity that is not offered.

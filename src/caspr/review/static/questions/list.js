@@ -373,10 +373,11 @@ function questionGroup(app, entity, rows, current, isOnly, actions) {
       name: `Only questions about ${words}`,
     });
   const batch = () =>
-    button(`All ${mentions.length} belong to ${words}`, () => actions.acceptGroup(entity, mentions), {
-      kind: "quiet batch",
-      focusKey: `batch ${entity}`,
-    });
+    button(
+      make("span", {}, `All ${mentions.length} belong to `, make("bdi", {}, words)),
+      () => actions.acceptGroup(entity, mentions),
+      { kind: "quiet batch", focusKey: `batch ${entity}` },
+    );
   return make(
     "section",
     { class: "question-group" },

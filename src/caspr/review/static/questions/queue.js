@@ -12,6 +12,7 @@ import {
   absentAnswer,
   allDoubts,
   aloneAnswer,
+  chosenWords,
   freshAnswer,
   noAnswer,
   offer,
@@ -219,7 +220,7 @@ export class QuestionQueue {
     // Prices may have been filled in while a dialog was open; it is still the same question.
     if (!card || card.id !== this.#card?.id) return;
     await this.#whileBusy(async () => {
-      if (await this.app.act(op)) {
+      if (await this.app.act(op, { chosen: chosenWords(this.app, card, op) })) {
         this.#trail[this.#trail.length - 1] = card.id;
         this.#offerAlike(card.id, this.#trail.length);
         await this.#ask(await this.#after(card.id));

@@ -44,7 +44,7 @@ export function make(tag, properties = {}, ...children) {
 
 /**
  * Make a button; `key` is the shortcut it shows, `name` its label for screen readers, `focusKey` see `fill`.
- * @param {string} label
+ * @param {Child} label
  * @param {() => unknown} act
  * @param {{ key?: string, kind?: string, title?: string, name?: string, disabled?: boolean, focusKey?: string }} options
  */
