@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,31 @@ def test_the_advice_when_to_stop_stands_above_the_first_question(scene: Page) ->
     expect(advice.locator("p").first).to_be_visible()
 
 
+SAYS = """#begin document (lines);
+{}
+#end document
+"""
+
+
+def lines_of(*cells: str) -> str:
+    """Write three short lines, with cells for each word."""
+    words = [["the", "old", "town", "slept"], ["she", "saw", "the", "town"], ["the", "town", "saw", "her"]]
+    rows, left = [], iter(cells)
+    for line in words:
+        rows += [*(f"{number}\t{word}\t{next(left)}" for number, word in enumerate(line, 1)), ""]
+    return SAYS.format("\n".join(rows))
+
+
+@contextmanager
+def lines(chromium: Browser, folder: Path, given: dict[str, str], *options: str) -> Iterator[Page]:
+    """Open a review of three short lines."""
+    for name, cells in given.items():
+        (folder / f"{name}.conll").write_text(lines_of(*cells.split()), encoding="utf-8")
+    names = [f"{name}.conll" for name in given]
+    with served(folder, *names, *options) as server, opened(chromium, server) as shown:
+        yield shown
+
+
 def test_the_last_step_names_every_entity_that_was_ticked(chromium: Browser, tmp_path: Path) -> None:
     """Three mentions of the first entity would leave no room for the second."""
     folder = Path(shutil.copytree(EXAMPLES / "tales" / "miller", tmp_path / "miller"))
@@ -100,3 +126,103 @@ def test_the_last_step_names_every_entity_that_was_ticked(chromium: Browser, tmp
         expect(last_change(miller).locator(".last-change-label")).to_have_text(
             "Same: “The daughters”, “The girls”, “he”"
         )
+
+
+def test_what_leaves_an_entity_and_what_is_held_of_it_is_said(chromium: Browser, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(EXAMPLES / "tales" / "miller", tmp_path / "miller"))
+    names = sorted(path.name for path in folder.glob("*.conll"))
+    with served(folder, *names) as server, opened(chromium, server) as miller:
+        ask(miller, "q152-153")
+        leaving = card(miller).locator(".choice .leaving")
+        expect(leaving).to_have_text(re.compile(r"^“the miller” \(line \d+\) leaves it then"))
+        press(miller, "2")
+        expect(last_change(miller).locator(".holding")).to_have_text(
+            "4 mentions of 1 are held together, so that it stays the entity shown; "
+            "questions about them stay open."
+        )
+        press(miller, "u")
+        expect(last_change(miller)).to_contain_text("Undone")
+        expect(last_change(miller).locator(".holding")).to_have_count(0)
+
+
+def test_the_last_step_names_all_that_it_put_somewhere(chromium: Browser, tmp_path: Path) -> None:
+    """Also where no answer placed it, and the mention of the chosen entity that was in no chain."""
+    folder = Path(shutil.copytree(EXAMPLES / "tales" / "miller", tmp_path / "miller"))
+    names = sorted(path.name for path in folder.glob("*.conll"))
+    with served(folder, *names) as server, opened(chromium, server) as miller:
+        placed = last_change(miller).locator(".placed")
+        ask(miller, "q30-31")
+        entity = label(miller, "30-31")
+        press(miller, "8")
+        expect(last_change(miller)).to_contain_text("Alone")
+        expect(placed).to_have_text([re.compile(r"a stranger line \d+ →\d+")])
+        expect(placed).not_to_contain_text(f"→{entity}")
+        press(miller, "u")
+        expect(placed).to_have_count(0)
+        ask(miller, "q170-170")
+        press(miller, "2")
+        expect(placed).to_have_text([re.compile("he line"), re.compile(" line ")])
+
+
+def test_the_label_and_the_question_ask_the_same(chromium: Browser, tmp_path: Path) -> None:
+    """Whoever marked the first “town” says that it is the second one; Cora did not mark it."""
+    given = {
+        "ann": "- - (1) - - - - (1) - (1) - -",
+        "bob": "- - (1) - - - - (1) - (1) - -",
+        "cora": "- - - - - - - (1) - (1) - -",
+    }
+    with lines(chromium, tmp_path, given) as page:
+        expect(card(page).locator(".kind")).to_contain_text("A mention?")
+        expect(page.locator("#question")).to_have_text(
+            "Is “town” a mention, the same as “town” (line 1 and line 2)?"
+        )
+
+
+def test_where_the_result_has_no_boundary_that_is_the_result_and_what_y_says(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """Two of three marked it, each with another boundary, and neither has enough votes."""
+    given = {
+        "ann": "(1 1) - - (2) - (1 1) - - - (2)",
+        "bob": "(3) - - - (2) - - - (3 3) - (2)",
+        "cora": "- - - - (2) - - - - - - (2)",
+    }
+    with lines(chromium, tmp_path, given, "--variants") as page:
+        ask(page, "b1-2")
+        expect(card(page).locator(".kind")).to_contain_text("Which boundary?")
+        expect(card(page).locator(".choice .tag.result, .choice > kbd:has-text('y')")).to_have_count(0)
+        absent = card(page).locator(".other-answers li").filter(has_text="Not a mention")
+        expect(absent.locator(".tag.result")).to_have_text("the result")
+        expect(absent.locator("> kbd")).to_have_text("y")
+        expect(card(page).locator(".sure")).to_contain_text("2 of 3 who saw it against")
+        press(page, "y")
+        expect(last_change(page)).to_contain_text("Not a mention")
+        expect(last_change(page)).to_contain_text("Nothing changed elsewhere")
+
+
+NO_YES = """async () => {
+  const { yesAnswer } = await import("/static/questions/card.js");
+  const card = (now, choices) => ({ kind: "link", mention: "3-3", now, choices });
+  const other = { now: false, answer: { do: "place" } };
+  const said = (now) => yesAnswer(card(now, [other, other]), new Set())?.do ?? null;
+  return ["entity", "absent", "alone"].map(said);
+}"""
+
+
+def test_y_does_nothing_where_the_result_is_an_entity_that_the_card_does_not_show(page: Page) -> None:
+    assert page.evaluate(NO_YES) == [None, "absent", "alone"]
+
+
+def test_mentions_of_equal_words_are_named_with_their_lines(chromium: Browser, tmp_path: Path) -> None:
+    """Bob and Cora put the two towns into no chain, so the result has them in none."""
+    given = {
+        "ann": "- - - - - - (1 1) (1 1) - -",
+        "bob": "- - - - - - (1 1) (2 2) - -",
+        "cora": "- - - - - - (1 1) (2 2) - -",
+    }
+    with lines(chromium, tmp_path, given, "--singletons", "vote") as page:
+        expect(page.locator("#question")).to_have_text(
+            "Is “the town” the same as “the town” (line 3 and line 2)?"
+        )
+        press(page, "1")
+        expect(last_change(page).locator(".placed")).to_have_text(["the town line 3 →1"])

@@ -450,9 +450,13 @@ class Placing:
 
     def confidence(self, question: Question) -> Confidence:
         """Return how sure the result is about what a question asks, by the votes."""
-        if question.kind is QuestionKind.BOUNDARY:
+        if self.counts_boundaries(question):
             return self._of_boundary(question)
         return by_stances(self.stances(question.mention), self.now(question.mention), self._weights)
+
+    def counts_boundaries(self, question: Question) -> bool:
+        """Return whether only those who marked a mention count: the result has a boundary of it."""
+        return question.kind is QuestionKind.BOUNDARY and self.home(question.mention) is not None
 
     def _of_boundary(self, question: Question) -> Confidence:
         """Count the annotators who marked a mention with the boundary that the result has, and others."""

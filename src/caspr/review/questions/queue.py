@@ -65,6 +65,7 @@ def sure(placing: Placing, question: Question) -> dict[str, Any]:
         "against": confidence.against,
         "voters": confidence.seen,
         "tie": confidence.is_tie,
+        "markers": placing.counts_boundaries(question),
     }
 
 
@@ -238,8 +239,10 @@ def worded(placing: Placing, question: Question, span: Span, choices: Sequence[C
     if len(choices) == 1:
         only = choices[0]
         other = placing.telling(span, only.mentions, only.chain) or only.anchor
-        return f"Is {quoted} the same as “{shorten(document.phrase(other))}”?"
-    return f"Which entity is {quoted}?"
+        asked = f"{quoted} a mention," if question.kind is QuestionKind.MENTION else quoted
+        return f"Is {asked} the same as “{shorten(document.phrase(other))}”?"
+    doubt = ", if it is a mention" if question.kind is QuestionKind.MENTION else ""
+    return f"Which entity is {quoted}{doubt}?"
 
 
 def reason(placing: Placing, snapshot: Snapshot, question: Question, choices: Sequence[Choice]) -> str | None:

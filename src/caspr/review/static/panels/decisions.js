@@ -8,6 +8,8 @@ import { Panel } from "../ui/tabs.js";
 /** @import { Child } from "../ui/dom.js" */
 
 const FEW = 4;
+const HELD =
+  "An answer named this entity: these mentions stay together, so that it is still the entity that was shown";
 const FEW_NOTES = 2;
 const FLAGS = ["generic", "ambiguous", "later"];
 const CATEGORIES = [
@@ -81,7 +83,7 @@ export function decisionItem(app, decision, { onShow = () => {}, onFreed = () =>
   return make(
     "li",
     { data: { decision: decision.id } },
-    make("span", { class: "tag" }, tag(decision.kind)),
+    make("span", { class: "tag", title: decision.kind === "entity" ? HELD : undefined }, tag(decision.kind)),
     make("span", { class: "words", title: decision.label }, ...subject(app, decision)),
     make("span", { class: "soft made" }, madeBy(decision), judged(decision)),
     make(

@@ -8,6 +8,7 @@ import { costRise } from "./header.js";
 /** @import { Alike, Chain, ChainId, Change, Decision, MentionId, Operation, State, Update } from "../state/types.js" */
 
 const MOST = 30;
+const MOST_PLACED = 3;
 
 export class LastChange {
   /** @type {Map<MentionId, Change>} */
@@ -23,6 +24,10 @@ export class LastChange {
   #about = null;
   /** The words of the entity that it chose. */
   #chosen = "";
+  /** @type {MentionId[]} what the step itself is about and put into an entity */
+  #placed = [];
+  /** @type {Decision[]} what holds entities from this step on */
+  #holding = [];
   /** @type {Alike[]} */
   #offers = [];
   /** @type {Decision[]} earlier decisions that the step took the place of */
@@ -52,6 +57,10 @@ export class LastChange {
   begin(label, update, before, { isUndo = false, about = null, chosen = "", replaced = [] } = {}) {
     this.#about = about;
     this.#chosen = chosen;
+    this.#placed = placedIn(update, before, about);
+    const known = new Set(before.decisions.map(({ id }) => id));
+    const { decisions } = this.app.store.state;
+    this.#holding = isUndo ? [] : decisions.filter(({ id, kind }) => kind === "entity" && !known.has(id));
     this.#replaced = replaced;
     this.#where = isUndo ? "" : " elsewhere";
     this.#changes = new Map();
@@ -200,7 +209,8 @@ export class LastChange {
       ),
       make("p", { class: "last-change-label" }, ...isolated(this.#label)),
       this.#replacedText(),
-      this.#placeText(),
+      ...this.#placeTexts(),
+      ...this.#holding.map((decision) => this.#holdingText(decision)),
       this.#offerButtons(),
       this.#leftText(),
       make("p", { class: "soft" }, summary),
@@ -216,20 +226,37 @@ export class LastChange {
     return make("p", { class: "replaced" }, "No longer decided: ", ...isolated(words.join("; ")), ".");
   }
 
-  /** Say in which chain the mention of an answer is now, and by which words it was chosen. */
-  #placeText() {
+  /** Say in which chains the mentions are now that the step put somewhere, and by which words one was chosen. */
+  #placeTexts() {
     const { store, goTo } = this.app;
-    const mention = this.#about === null ? null : store.mention(this.#about);
-    if (!mention || mention.chain === null || this.#about === null) return null;
-    const now = make(
-      "span",
-      { class: "from-to" },
-      make("span", { "aria-label": "is in" }, "→"),
-      chip(mention.chain),
+    const placed = this.#placed.filter((id) => store.mention(id)?.chain != null);
+    const texts = placed.slice(0, MOST_PLACED).map((id) => {
+      const arrow = make("span", { "aria-label": "is in" }, "→");
+      const chain = store.mention(id)?.chain;
+      const now = make("span", { class: "from-to" }, arrow, chip(chain));
+      // A name stands beside the number anyway.
+      const isUnnamed = id === this.#about && this.#chosen && !store.chain(chain)?.name;
+      const words = isUnnamed ? make("bdi", {}, this.#chosen) : null;
+      return make("p", { class: "placed" }, reference(store, id, goTo), " ", now, words && " ", words);
+    });
+    const more = placed.length - texts.length;
+    return more ? [...texts, make("p", { class: "soft" }, `and ${grouped(more)} more`)] : texts;
+  }
+
+  /**
+   * Say that a decision holds an entity together, and why.
+   * @param {Decision} decision
+   */
+  #holdingText({ mentions }) {
+    const chain = this.app.store.mention(mentions[0])?.chain;
+    const why = " are held together, so that it stays the entity shown; questions about them stay open.";
+    return make(
+      "p",
+      { class: "soft holding" },
+      `${counted(mentions.length, "mention")} of `,
+      chip(chain),
+      why,
     );
-    // A name stands beside the number anyway.
-    const words = this.#chosen && !store.chain(mention.chain)?.name ? make("bdi", {}, this.#chosen) : null;
-    return make("p", {}, reference(store, this.#about, goTo), " ", now, words && " ", words);
   }
 
   #leftText() {
@@ -285,4 +312,21 @@ function namedBefore(update, before) {
   return Object.keys(update.mentions)
     .filter((id) => !elsewhere.has(id) && (before.mentions[id]?.chain ?? null) !== null)
     .sort((a, b) => spanOf(a).start - spanOf(b).start);
+}
+
+/**
+ * Return the mentions that a step is about and put into another chain than before, and always the one that an answer
+ * placed.
+ * @param {Update} update
+ * @param {State} before
+ * @param {MentionId | null} about
+ */
+function placedIn(update, before, about) {
+  const changed = update.full ? [] : Object.entries(update.mentions);
+  const elsewhere = new Set(update.full ? [] : update.changed.map(({ mention }) => mention));
+  const moved = changed
+    .filter(([id, now]) => !elsewhere.has(id) && now && now.chain !== (before.mentions[id]?.chain ?? null))
+    .map(([id]) => id)
+    .sort((a, b) => spanOf(a).start - spanOf(b).start);
+  return [...new Set(about === null ? moved : [about, ...moved])];
 }

@@ -13,6 +13,7 @@ const HEAD = 60;
 /** How many words are shown before and after a boundary, and how many characters of each of its ends. */
 const BESIDE = 2;
 const EACH_END = 40;
+const LONGEST = 200;
 const PARTLY =
   "These annotators link the mention to some of this entity, but not to the mention asked about, or to more of another entity";
 
@@ -64,7 +65,7 @@ export function questionCard(app, card, marked, position, actions, update) {
       make("span", { class: "soft" }, position),
     ),
     update,
-    make("h2", { id: "question" }, ...isolated(card.text)),
+    make("h2", { id: "question" }, ...isolated(questionText(app, card))),
     snippet(app.store, card.mention, app.goTo),
     make(
       "p",
@@ -100,6 +101,19 @@ export function questionCard(app, card, marked, position, actions, update) {
     marked.size > 1 ? confirmButton(card, marked, actions) : null,
     otherAnswers(card, seenBy(app, card), actions, result),
   );
+}
+
+/**
+ * Return the question, with the lines of its two mentions where they have the same words.
+ * @param {App} app
+ * @param {QuestionCard} card
+ */
+export function questionText({ store }, { kind, text, mention, choices }) {
+  if (kind === "boundary" || choices.length !== 1) return text;
+  const other = choices[0].telling ?? choices[0].anchor;
+  const [words, same] = [mention, other].map((id) => store.words(id, LONGEST).toLowerCase());
+  if (words !== same) return text;
+  return `${text.slice(0, -1)} (${lineLabel(mention)} and ${lineLabel(other)})?`;
 }
 
 /**
@@ -268,8 +282,9 @@ function saying({ says, partly }, asked) {
  */
 function leavingText({ store }, { mention }, { leaving }) {
   const asked = spanOf(mention);
-  const words = leaving.slice(0, MOST_WORDS).map((id) => make("bdi", {}, `“${store.words(id, 28)}”`));
-  const listed = words.flatMap((word, i) => (i ? [", ", word] : [word]));
+  const listed = leaving
+    .slice(0, MOST_WORDS)
+    .flatMap((id, i) => [i ? ", " : "", make("bdi", {}, `“${store.words(id, 28)}”`), ` (${lineLabel(id)})`]);
   const more = leaving.length > MOST_WORDS ? ` and ${leaving.length - MOST_WORDS} more` : "";
   const [verb, overlaps] =
     leaving.length === 1 ? [" leaves it then", "it overlaps"] : [" leave it then", "they overlap"];
@@ -311,12 +326,13 @@ function otherAnswers(card, seen, actions, result) {
       {},
       button(label, act, { key, focusKey: `answer ${key}`, kind: isNow ? "now" : "" }),
       names.length ? namesOf(names, seen, isBoundary ? " who saw it" : "") : null,
+      isNow && !yesChoice(card) ? make("kbd", { "aria-hidden": "true" }, KEYS.yes) : null,
       isNow ? make("span", { class: "tag result" }, result) : null,
     );
   /** @type {(op: Operation) => () => unknown} */
   const answer = (op) => () => actions.answer(op);
   const items = isBoundary
-    ? [item("Not a mention", KEYS.absent, answer(absentAnswer(card)), absent)]
+    ? [item("Not a mention", KEYS.absent, answer(absentAnswer(card)), absent, now === "absent")]
     : [
         item("Another entity …", KEYS.another, actions.another),
         item("A new entity, maybe with others", KEYS.fresh, answer(freshAnswer(card))),
@@ -412,15 +428,17 @@ export const absentAnswer = ({ kind, mention, choices }) => ({
 export const aloneAnswer = ({ mention }) => ({ do: "alone", mentions: [mention] });
 
 /**
- * Return what yes means: the marked choices, the only choice, or what the result says.
+ * Return what yes means: the marked choices, the only choice, or what the result says; nothing if the result is an
+ * entity that the card does not show.
  * @param {QuestionCard} card
  * @param {Set<string>} marked
- * @returns {Operation}
+ * @returns {Operation | null}
  */
 export function yesAnswer(card, marked) {
   if (marked.size) return severalAnswer(card, marked);
   const chosen = yesChoice(card);
   if (chosen) return chosen.answer;
+  if (card.now === "entity") return null;
   return card.now === "alone" ? aloneAnswer(card) : absentAnswer(card);
 }
 

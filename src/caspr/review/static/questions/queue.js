@@ -18,6 +18,7 @@ import {
   offer,
   pricesOf,
   questionCard,
+  questionText,
   sameQuestion,
   shownMentions,
   yesAnswer,
@@ -143,7 +144,11 @@ export class QuestionQueue {
     const card = this.#answerable();
     if (card && this.#later && !this.#marked.size) {
       this.app.say("This question has changed, so y was ignored. Press . to see it as it is now.");
-    } else if (card) this.#answer(yesAnswer(card, this.#marked));
+    } else if (card) {
+      const answer = yesAnswer(card, this.#marked);
+      if (answer) this.#answer(answer);
+      else this.app.say("The result is none of these choices, so y was ignored. Choose one of the answers.");
+    }
   }
 
   /** Say no: none of these. */
@@ -329,7 +334,7 @@ export class QuestionQueue {
     if (!card) return;
     if (move) {
       this.#goTo(card);
-      this.app.say(card.text, { quiet: true });
+      this.app.say(questionText(this.app, card), { quiet: true });
     }
     this.#fillPrices(card);
   }

@@ -196,6 +196,8 @@ export interface Sure {
   voters: number;
   /** Whether as many are for it as against it. */
   tie: boolean;
+  /** Whether only those count who marked the mention: a boundary of it is in the result. */
+  markers: boolean;
 }
 
 /** What the list shows of a question. */

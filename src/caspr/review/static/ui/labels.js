@@ -62,8 +62,8 @@ export const place = places.index ?? "";
  * Say how sure the result is about what a question asks.
  * @param {Sure & { kind: string }} sure
  */
-export function sureText({ kind, confidence, against, voters, tie }, inPart = 0) {
-  const who = kind === "boundary" ? " who marked it" : "";
+export function sureText({ kind, markers, confidence, against, voters, tie }, inPart = 0) {
+  const who = kind === "boundary" ? ` who ${markers ? "marked" : "saw"} it` : "";
   const partly = inPart ? `, ${inPart} only in part for it` : "";
   const votes = `${against || "none"} of ${voters}${who} against${partly}`;
   return `confidence ${confidence} % (${tie ? "a tie, " : ""}${votes})`;
