@@ -6,8 +6,10 @@ Settings are given in words, apart from those that only say how the search was d
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from importlib import resources
+from operator import attrgetter
 
 from caspr.measures.comparison import (
     Comparison,
@@ -21,10 +23,12 @@ from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
 from caspr.report.paper.tables import latex_escape
 from caspr.report.summary import answered
-from caspr.result import Result
+from caspr.result import Given, Result
 from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.settings import Settings, in_words
+from caspr.task.settings import MARKS, Settings, in_words
 from caspr.task.solution import Status
+from caspr.task.weights import AnnotatorWeights, WeightsTable
+from caspr.text.coverage import Coverage
 from caspr.text.findings import times
 
 CITATION = (
@@ -172,13 +176,45 @@ def _pairs(comparison: Comparison, bounds: Interval | None) -> str:
 def _merged(results: Sequence[Result], version: str) -> str:
     objectives = list(dict.fromkeys(result.instance.objective for result in results))
     named = " and ".join(map(_objective, objectives))
-    settings = [result.given.settings for result in results if result.given is not None]
+    settings = _chosen([result.given for result in results if result.given is not None])
     different = list(dict.fromkeys("; ".join(_rules(chosen)) for chosen in settings))
     rest = different[0] if len(different) == 1 else "the settings differ between documents"
     return (
         f"The annotations were merged with CaspR {version} (Schüller 2018), which finds the chains of "
         f"least cost: {named}{f'; {rest}' if settings else ''}."
     )
+
+
+def _chosen(given: Sequence[Given]) -> list[Settings]:
+    """Return the settings of some documents with the weights and the coverage of all of them.
+
+    Those of a document are about its own annotators, although they were chosen for all.
+    """
+    known = [one.settings.coverage for one in given if isinstance(one.settings.coverage, Coverage)]
+    seen = Coverage({name: parts for coverage in known for name, parts in coverage.seen.items()})
+    weights = _pooled_weights(given)
+    return [
+        replace(
+            one.settings,
+            coverage=one.settings.coverage if one.settings.coverage == MARKS else seen or None,
+            weights=weights or one.settings.weights,
+        )
+        for one in given
+    ]
+
+
+def _pooled_weights(given: Sequence[Given]) -> WeightsTable | None:
+    """Return the weights of all annotators; nothing where documents weigh somebody differently."""
+    rows: set[AnnotatorWeights] = set()
+    for one in given:
+        omit, use = one.settings.objective.omit, one.settings.objective.use
+        equal = [AnnotatorWeights(annotation.annotator, omit, use) for annotation in one.annotations]
+        rows.update(one.settings.weights.annotators if one.settings.weights else equal)
+    tables = [one.settings.weights for one in given]
+    constants = {table.constant if table else None for table in tables}
+    if not any(tables) or len(constants) > 1 or len({row.annotator for row in rows}) < len(rows):
+        return None
+    return WeightsTable(tuple(sorted(rows, key=attrgetter("annotator"))), constants.pop())
 
 
 def _objective(objective: Objective) -> str:
