@@ -88,7 +88,7 @@ def comparison_frame(comparison: Comparison, what: str = "conll") -> "DataFrame"
 
 
 def scores_frame(scores: Scores) -> "DataFrame":
-    """Return a row for each measure; with several documents, F1 has an interval."""
+    """Return a row for each measure; with enough documents, F1 has an interval."""
     bounds = score_intervals(scores)
     names = ("measure", "recall", "precision", "f1", "low", "high")[: 6 if bounds else 4]
     measured = score_rows("all documents", scores, bounds)
