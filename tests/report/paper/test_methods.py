@@ -10,10 +10,12 @@ import pytest
 
 from caspr import adjudicate
 from caspr.adjudication import made_concrete
+from caspr.cli.shared.reports import report_text
 from caspr.measures.comparison import against_gold, compare
 from caspr.measures.intervals import comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.methods import CITATION, KEYS, methods_latex, methods_text
+from caspr.report.summary import summary_lines
 from caspr.result import Result
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
@@ -111,6 +113,19 @@ def test_settings_are_said_in_words() -> None:
     assert "objective UA (an omitted link costs 2 for each annotator who gave it" in text
     assert "a mention and one inside it are never in one entity; mentions that end up in no chain" in text
     assert not re.search("nested|singletons", text.partition("The annotations were merged")[2])
+
+
+def test_entities_of_one_mention_are_among_the_entities() -> None:
+    words = ["the", "girl", "sang", "her"]
+    team = [annotated(name, [[(1, 2), (4, 4)], [(3, 3)]], words) for name in "abc"]
+    [result] = adjudicate([[one] for one in team], singletons="vote")
+    said = "2 entities with 3 mentions (1 of the entities has only one)"
+    assert f"The gold standard has {said}." in paragraph([result])
+    assert f"-> {said}" in "\n".join(summary_lines([result]))
+    assert f"<dt>Result</dt><dd>{said}</dd>" in report_text([result], "html")
+    assert said in result._repr_html_()
+    both = "\n".join(summary_lines([result, renamed(result, "other")]))
+    assert "2 documents: 4 entities with 6 mentions (2 of the entities have only one)" in both
 
 
 def test_settings_that_were_chosen_once_do_not_differ_between_documents() -> None:

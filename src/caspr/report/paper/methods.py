@@ -22,7 +22,7 @@ from caspr.measures.intervals import Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
 from caspr.report.paper.tables import latex_escape
-from caspr.report.summary import answered
+from caspr.report.summary import answered, entities
 from caspr.result import Given, Result
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.task.settings import MARKS, Settings, in_words
@@ -91,7 +91,7 @@ def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
         _merged(results, version),
         *filter(None, [answered(results, acts)]),
         _proven(results),
-        _gold(results),
+        f"The gold standard has {entities([result.gold for result in results])}.",
         _against(against_gold(results)),
     ]
     references = "".join(f"{reference}\n" for reference in (*MEASURES, CITATION))
@@ -244,15 +244,6 @@ def _proven(results: Sequence[Result]) -> str:
     if proven == len(results):
         return f"{'All results are' if proven > 1 else 'The result is'} proven optimal{under}."
     return f"{proven:,} of {times(len(results), 'result')} are proven optimal{under}, the others best known."
-
-
-def _gold(results: Sequence[Result]) -> str:
-    chains = sum(len(result.gold.chains) for result in results)
-    linked = sum(len(chain.mentions) for result in results for chain in result.gold.chains)
-    alone = sum(len(result.gold.singletons) for result in results)
-    more = f" and {times(alone, 'entity', 'entities')} of one mention" if alone else ""
-    entities = times(chains, "entity", "entities")
-    return f"The gold standard has {entities} with {times(linked, 'mention')}{more}."
 
 
 def _against(standings: Standings) -> str:
