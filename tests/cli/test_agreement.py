@@ -64,7 +64,7 @@ def test_only_annotators_who_saw_a_mention_count(caspr: Caller, tmp_path: Path) 
 def test_coverage_holds_for_each_document_and_its_intervals(caspr: Caller, tmp_path: Path) -> None:
     files = []
     for annotator, cells in (("a", "(1) (1) (2) (2) - -"), ("b", "- (1) (1) (2) (2) (2)")):
-        texts = [make(tmp_path / "one", *cells.split(), name=name).read_text() for name in "xyz"]
+        texts = [make(tmp_path / "one", *cells.split(), name=name).read_text() for name in "xyzuvw"]
         files.append(tmp_path / annotator)
         files[-1].write_text("".join(texts))
     table = tmp_path / "seen.csv"

@@ -198,7 +198,7 @@ def test_two_annotators_are_scored_over_what_both_saw() -> None:
     rng = random.Random(16)
     changed = 0
     for _ in range(15):
-        documents = [[random_annotation(rng, title, name) for name in "ab"] for title in "de"]
+        documents = [[random_annotation(rng, title, name) for name in "ab"] for title in "defghi"]
         seen = [random_coverage(rng, "ab") for _ in documents]
         alone = all(any(in_first_chain(pair[side]).singletons for pair in documents) for side in (0, 1))
         keys, responses = (

@@ -1,6 +1,7 @@
 """Intervals: sums give the exact numbers, a draw is what pooling gives, and all is deterministic."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -125,10 +126,29 @@ def test_scores_have_intervals_over_documents() -> None:
         assert bounds.low <= float(scores.f1(measure) or 0) <= bounds.high
 
 
-def test_one_document_has_no_interval() -> None:
-    documents = drawn(1, 1)
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_a_few_documents_have_no_interval(number: int) -> None:
+    documents = drawn(1, number)
     assert comparison_intervals(documents) is None
-    assert score_intervals(score([documents[0][0]], [documents[0][1]])) == {}
+    assert comparison_intervals([*documents, *([one[0]] for one in drawn(1, 6))]) is None
+    assert score_intervals(score([one[0] for one in documents], [one[1] for one in documents])) == {}
+
+
+def test_those_who_share_a_few_documents_have_no_interval() -> None:
+    """Six documents have a and b, four of them c, too; d shares one with c only."""
+    documents = drawn(2, 6)[:6]
+    only = documents[1][2]
+    documents.append([replace(only, document=replace(only.document, name=name)) for name in ["e"]])
+    documents[-1].append(replace(documents[-1][0], annotator="d"))
+    found = comparison_intervals(documents)
+    assert found is not None
+    for kind in ("conll", "passonneau"):
+        assert found.alpha["passonneau"] is not None
+        assert found.between[kind] is not None
+        assert found.pairs[kind]["a", "b"] is not None
+        assert not any(found.pairs[kind][pair] for pair in [("a", "c"), ("c", "d"), ("a", "d")])
+        assert found.annotators[kind]["a"] is not None
+        assert found.annotators[kind]["c"] is found.annotators[kind]["d"] is None
 
 
 def test_what_is_mostly_undefined_has_no_interval() -> None:

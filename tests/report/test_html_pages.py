@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -288,3 +289,21 @@ def test_who_decided_is_said_first_and_is_text() -> None:
     assert said in re.sub(r"\\(.)", r"\1", report_text([decided_result()], "md", answers))
     for format in ("html", "text", "md"):
         assert "merged automatically" not in report_text([hostile_result()], format)
+
+
+def test_those_who_share_no_text_dispute_nothing_on_a_page() -> None:
+    one, other = (
+        annotated(name, [[(1, 1), (3, 3)], [(2, 2), (end, end)]], HOSTILE)
+        for name, end in (("ann", 5), ("bob", 6))
+    )
+    [first] = adjudicate([[one], [other]])
+    [second] = adjudicate([[replace(one, annotator="cia")], [replace(other, annotator="dan")]])
+    page = report_text([renamed(first, "1"), renamed(second, "2")], "html")
+    table = page.partition("Mentions disputed between each pair of annotators")[2].partition("</table>")[0]
+    rows = [re.findall(r"<td[^>]*>([^<]*)", row) for row in table.split("<tr>")[2:]]
+    assert [[cell.strip() for cell in row] for row in rows] == [
+        ["", "2", "-", "-"],
+        ["2", "", "-", "-"],
+        ["-", "-", "", "2"],
+        ["-", "-", "2", ""],
+    ]

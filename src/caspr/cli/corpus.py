@@ -159,8 +159,7 @@ def _deliver(request: Request, *, quiet: bool) -> None:
 def _lines(totals: Totals) -> Iterator[str]:
     over = f", {totals.taken_over:,} taken over from an earlier run" if totals.taken_over else ""
     yield f"{times(totals.documents, 'document')}{over}"
-    alone = totals.singletons
-    yield f"  {counted_entities(totals.chains - alone, totals.mentions - alone, alone)}"
+    yield f"  {counted_entities(totals.chains, totals.mentions, totals.singletons)}"
     yield (
         f"  {totals.proven:,} proven optimal, {totals.gaps:,} with a gap, {totals.failed:,} failed, "
         f"{totals.left_out:,} left out"

@@ -81,7 +81,10 @@ class Comparison:
     typologies: tuple[tuple[Document, Typology], ...]
     """Every document with its disputed mentions."""
     pairs: Mapping[tuple[str, str], DisagreementCounts]
-    """The disputed mentions of each annotator and each other by kind, as the first of the two sees them."""
+    """The disputed mentions of each annotator and each other by kind, as the first of the two sees them.
+
+    Two of whom nothing can be compared, as those who share no document, are not there.
+    """
     singletons: bool | None = None
     """Whether chains of one count in the scores; `None` where both of a pair have some."""
 
@@ -338,9 +341,17 @@ def _pair_counts(
 ) -> dict[tuple[str, str], DisagreementCounts]:
     by_pair = {}
     for (first, second), documents in pairs.items():
+        if not any(map(_is_comparable, documents)):
+            continue
         counts = _counted(documents, singletons, homes)
         by_pair[first, second], by_pair[second, first] = counts, counts.reversed()
     return by_pair
+
+
+def _is_comparable(pair: CoveredPair) -> bool:
+    """Return whether either of two annotators marked anything that the other saw."""
+    first, second = pair.annotations
+    return any(one.mentions for one in seen_by_both(first, second, pair.coverage))
 
 
 def _score_matrices(

@@ -9,8 +9,11 @@ All our numbers are functions of sums over documents, so that a draw is a matrix
 evaluation. The draws depend only on the number of documents and a fixed seed: the same input gives
 the same interval. Computation is in floating point, unlike that of the numbers themselves.
 
-There is no interval for one document, and none where a number is undefined in more than half of the draws.
-Intervals from few documents are too narrow; with fewer than ten they say little.
+There is no interval from fewer than six documents, of a pair of annotators from fewer that both have, and
+none where a number is undefined in more than half of the draws. Draws reach from about the lowest document
+to the highest. All of n documents are on one side of the median of such documents in one case out of 2^(n-1):
+only from six on, that is fewer than one in twenty, as 95 per cent need. Intervals from few documents are too
+narrow; with fewer than ten they say little.
 
 **Sums.** What documents add to a score or to alpha, and the number that follows from the sums:
 
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 
 DRAWS, SEED, LEVEL = 1000, 20180501, 0.95
 """How many times documents are drawn, from which seed, and how much of the draws an interval holds."""
+FEWEST = 6
+"""From fewer documents, nothing that is drawn makes an interval of 95 per cent."""
 Statistic = Callable[["Numbers"], "Numbers"]
 """From sums, a row for each draw, to a number for each draw; nan where it is undefined."""
 Drawn = Mapping[tuple[str, str], Mapping[str, "Numbers"]]
@@ -116,8 +121,8 @@ def comparison_intervals(
     singletons: bool | None = None,
     coverages: Sequence[Coverage | None] | None = None,
 ) -> ComparisonIntervals | None:
-    """Return the intervals of `compare`; nothing for a single document."""
-    if len(documents) < 2:
+    """Return the intervals of `compare`; nothing for too few documents that several annotators have."""
+    if not _enough(documents):
         return None
     bootstrap = Bootstrap(len(documents))
     names = tuple(
@@ -138,15 +143,18 @@ def comparison_intervals(
             kind: interval(ALPHA_OF[kind](bootstrap.sums([alpha_sums(counts, kind) for counts in whole])))
             for kind in ALPHAS
         },
-        pairs={kind: _of_pairs(kind, drawn) for kind in kinds},
-        annotators={kind: {name: _mean(kind, drawn, name) for name in names} for kind in kinds},
+        pairs={kind: _of_pairs(kind, drawn, documents) for kind in kinds},
+        annotators={
+            kind: {name: _mean(kind, drawn, name) if _enough(documents, name) else None for name in names}
+            for kind in kinds
+        },
         between={kind: _mean(kind, drawn) for kind in kinds},
     )
 
 
 def score_intervals(scores: Scores) -> dict[str, Interval | None]:
-    """Return the interval of F1 of every measure, `conll` included; none for a single document."""
-    if len(scores.documents) < 2:
+    """Return the interval of F1 of every measure, `conll` included; none for too few documents."""
+    if len(scores.documents) < FEWEST:
         return {}
     bootstrap = Bootstrap(len(scores.documents))
     drawn = _draw_scores(bootstrap, [document for _, document in scores.documents])
@@ -166,6 +174,12 @@ def paired_interval(scores: Scores, baseline: Scores, level: float = LEVEL) -> I
         for each in (scores, baseline)
     )
     return interval(ours - theirs, level)
+
+
+def _enough(documents: Sequence[Sequence[Annotation]], *names: str) -> bool:
+    """Return whether some annotators share enough documents with each other, or one with anybody."""
+    who = [{annotation.annotator for annotation in annotations} for annotations in documents]
+    return sum(len(team) > 1 and team.issuperset(names) for team in who) >= FEWEST
 
 
 def _draw_scores(bootstrap: Bootstrap, documents: Sequence[Scores | None]) -> dict[str, "Numbers"]:
@@ -204,10 +218,13 @@ def _draw_pair(
     return {**alphas, **_draw_scores(bootstrap, scores)}
 
 
-def _of_pairs(kind: str, drawn: Drawn) -> dict[tuple[str, str], Interval | None]:
+def _of_pairs(
+    kind: str, drawn: Drawn, documents: Sequence[Sequence[Annotation]]
+) -> dict[tuple[str, str], Interval | None]:
     intervals = {}
     for (first, second), numbers in drawn.items():
-        intervals[first, second] = intervals[second, first] = interval(numbers[kind]) if numbers else None
+        enough = _enough(documents, first, second)
+        intervals[first, second] = intervals[second, first] = interval(numbers[kind]) if enough else None
     return intervals
 
 

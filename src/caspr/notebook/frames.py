@@ -26,7 +26,7 @@ from caspr.report.disagreements import disagreement_sentence, named, says
 from caspr.report.explained_report import decided, explain, shared_ids
 from caspr.report.html_pages import fragment, passages
 from caspr.report.paper.tables import AGREEMENT_HEAD, agreement_rows, score_rows
-from caspr.report.summary import outcome
+from caspr.report.summary import entities, outcome
 from caspr.result import Result
 from caspr.task.settings import Settings, change
 from caspr.text.alignment import align
@@ -88,7 +88,7 @@ def comparison_frame(comparison: Comparison, what: str = "conll") -> "DataFrame"
 
 
 def scores_frame(scores: Scores) -> "DataFrame":
-    """Return a row for each measure; with several documents, F1 has an interval."""
+    """Return a row for each measure; with enough documents, F1 has an interval."""
     bounds = score_intervals(scores)
     names = ("measure", "recall", "precision", "f1", "low", "high")[: 6 if bounds else 4]
     measured = score_rows("all documents", scores, bounds)
@@ -313,13 +313,10 @@ def comparison_html(comparison: Comparison) -> str:
 
 def _chains_html(title: str, before: list[str], annotation: Annotation, after: list[str]) -> str:
     largest = sorted(annotation.chains, key=lambda chain: (-len(chain.mentions), chain.mentions))[:LARGEST]
-    mentions = sum(len(chain.mentions) for chain in annotation.chains)
-    alone = f", {times(len(annotation.singletons), 'singleton')}" if annotation.singletons else ""
-    entities = times(len(annotation.chains), "entity", "entities")
     return fragment(
         "notebook_chains.html",
         title=title,
-        lines=[*before, f"{entities} with {times(mentions, 'mention')}{alone}", *after],
+        lines=[*before, entities([annotation]), *after],
         document=annotation.document,
         largest=largest,
         left=len(annotation.chains) - len(largest),

@@ -131,17 +131,35 @@ def disagreement_lines(comparison: Comparison) -> Iterator[str]:
     for name in comparison.annotators:
         mean = mean_counts(comparison, name)
         yield f"  {name:<{width}}" + "".join(
-            f"{number:>11,.1f}" for number in (*mean.values(), sum(mean.values()))
+            f"{mean_text(number):>11}" for number in (*mean.values(), mean_disputed(comparison, name))
         )
 
 
-def mean_counts(comparison: Comparison, annotator: str) -> dict[DisagreementKind, float]:
-    """Return how many mentions of each kind one annotator disputes with each of the others, on average."""
-    others = [name for name in comparison.annotators if name != annotator]
+def mean_counts(comparison: Comparison, annotator: str) -> dict[DisagreementKind, float | None]:
+    """Return how many mentions of each kind one annotator disputes with another, on average.
+
+    Only others count with whom the annotator can be compared (`Comparison.pairs`); `None` without any.
+    """
+    counts = [found for (first, _), found in comparison.pairs.items() if first == annotator]
     return {
-        kind: sum(comparison.pairs[annotator, other].kinds[kind] for other in others) / max(1, len(others))
+        kind: sum(one.kinds[kind] for one in counts) / len(counts) if counts else None
         for kind in DisagreementKind
     }
+
+
+def mean_disputed(comparison: Comparison, annotator: str) -> float | None:
+    """Return how many mentions one annotator disputes with another, on average, of all kinds."""
+    known = [mean for mean in mean_counts(comparison, annotator).values() if mean is not None]
+    return sum(known) if known else None
+
+
+def mean_text(number: float | None) -> str:
+    """Write a mean of counts.
+
+    >>> mean_text(1234.5), mean_text(None)
+    ('1,234.5', '-')
+    """
+    return "-" if number is None else f"{number:,.1f}"
 
 
 def matrix_lines(annotators: Sequence[str], matrix: Matrix, style: NumberStyle) -> Iterator[str]:
@@ -186,7 +204,7 @@ def comparison_values(comparison: Comparison) -> dict[str, Any]:
 
 
 def interval_values(intervals: ComparisonIntervals | None) -> dict[str, Any] | None:
-    """Return the intervals as JSON values, each a lower and an upper end; nothing for a single document."""
+    """Return the intervals as JSON values, each a lower and an upper end; nothing for too few documents."""
     if intervals is None:
         return None
     return {

@@ -34,6 +34,7 @@ from caspr.report.disagreements import (
     share,
 )
 from caspr.report.explained_report import ExplainedDocument, Report, decided, entities, flags_of, price
+from caspr.report.summary import entities as counted
 from caspr.report.summary import outcome
 from caspr.task.objectives import OBJECTIVES, Objective
 from caspr.text.document import Chain, Document, Span
@@ -405,7 +406,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "outcome": outcome,
         "flags": flags_of,
         "objective": _objective,
-        "linked_mentions": lambda document: sum(len(chain.mentions) for chain in document.result.gold.chains),
+        "counted": counted,
         "passages": lambda document, apart: passages(document.result.document, document.result.chains, apart),
         "colour": lambda number: f"k{number % COLOURS}",
         "mention_rows": _mention_rows,

@@ -43,19 +43,19 @@ def document_lines(result: Result) -> Iterator[str]:
 
 def entities(golds: Sequence[Annotation]) -> str:
     """Return in words how many entities and mentions gold standards have."""
-    chains = sum(len(gold.chains) for gold in golds)
-    mentions = sum(len(chain.mentions) for gold in golds for chain in gold.chains)
-    return counted_entities(chains, mentions, sum(len(gold.singletons) for gold in golds))
+    sizes = [len(chain.mentions) for gold in golds for chain in gold.all_chains]
+    return counted_entities(len(sizes), sum(sizes), sizes.count(1))
 
 
-def counted_entities(chains: int, mentions: int, single: int) -> str:
-    """Return in words how many entities there are with how many mentions, and how many with one mention.
+def counted_entities(number: int, mentions: int, single: int) -> str:
+    """Return in words how many entities there are with how many mentions, those with one mention among them.
 
-    >>> counted_entities(3, 8, 0), counted_entities(1, 2, 1)
-    ('3 entities with 8 mentions', '1 entity with 2 mentions, 1 entity with one')
+    >>> counted_entities(3, 8, 0), counted_entities(2, 3, 1)
+    ('3 entities with 8 mentions', '2 entities with 3 mentions (1 of the entities has only one)')
     """
-    counted = f"{times(chains, 'entity', 'entities')} with {times(mentions, 'mention')}"
-    return counted + (f", {times(single, 'entity', 'entities')} with one" if single else "")
+    counted = f"{times(number, 'entity', 'entities')} with {times(mentions, 'mention')}"
+    have = "has" if single == 1 else "have"
+    return counted + (f" ({single:,} of the entities {have} only one)" if single else "")
 
 
 def outcome(result: Result) -> str:

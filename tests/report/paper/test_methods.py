@@ -2,23 +2,28 @@
 
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from caspr import adjudicate
+from caspr.adjudication import made_concrete
+from caspr.cli.shared.reports import report_text
 from caspr.measures.comparison import against_gold, compare
 from caspr.measures.intervals import comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.paper.methods import CITATION, KEYS, methods_latex, methods_text
+from caspr.report.summary import summary_lines
 from caspr.result import Result
 from caspr.task.decisions import Decisions, Statement, StatementKind
 from caspr.task.instance import Instance
 from caspr.task.objectives import OBJECTIVES
 from caspr.task.settings import Settings
 from caspr.task.solution import Status
-from caspr.text.coverage import coverage_by_marks
+from caspr.task.weights import AnnotatorWeights, WeightsTable
+from caspr.text.coverage import Coverage, coverage_by_marks
 from caspr.text.document import Annotation
 from tests.report.results import annotated, decided_result, hostile_result, random_results, renamed, result_of
 
@@ -108,6 +113,53 @@ def test_settings_are_said_in_words() -> None:
     assert "objective UA (an omitted link costs 2 for each annotator who gave it" in text
     assert "a mention and one inside it are never in one entity; mentions that end up in no chain" in text
     assert not re.search("nested|singletons", text.partition("The annotations were merged")[2])
+
+
+def test_entities_of_one_mention_are_among_the_entities() -> None:
+    words = ["the", "girl", "sang", "her"]
+    team = [annotated(name, [[(1, 2), (4, 4)], [(3, 3)]], words) for name in "abc"]
+    [result] = adjudicate([[one] for one in team], singletons="vote")
+    said = "2 entities with 3 mentions (1 of the entities has only one)"
+    assert f"The gold standard has {said}." in paragraph([result])
+    assert f"-> {said}" in "\n".join(summary_lines([result]))
+    assert f"<dt>Result</dt><dd>{said}</dd>" in report_text([result], "html")
+    assert said in result._repr_html_()
+    both = "\n".join(summary_lines([result, renamed(result, "other")]))
+    assert "2 documents: 4 entities with 6 mentions (2 of the entities have only one)" in both
+
+
+def test_settings_that_were_chosen_once_do_not_differ_between_documents() -> None:
+    words = ["the", "girl", "sang", "her"]
+    spans: list[list[tuple[int, int]]] = [[(1, 2), (4, 4)], [(2, 2), (4, 4)]]
+    texts = [
+        [annotated(name, [chain], words) for name, chain in zip(names, spans, strict=True)]
+        for names in ("ab", "cd")
+    ]
+    weights = WeightsTable(tuple(AnnotatorWeights(name, 3, 1) for name in "abcd"))
+    seen = (Coverage.of({"a": [(1, 3)]}), None)
+    chosen = [Settings(variants=True, weights=weights, coverage=coverage) for coverage in seen]
+
+    def merged(settings: Sequence[Settings]) -> str:
+        decisions = (Decisions.of(statements=[Statement.of(StatementKind.TOGETHER, spans[0])]), Decisions())
+        results = []
+        for number, (text, own, decided) in enumerate(zip(texts, settings, decisions, strict=True)):
+            given, _ = made_concrete(text, decided, own)
+            result = result_of(given.settings.instance(given.annotations, decided))
+            assert result is not None
+            named = renamed(result, str(number))
+            assert named.given is not None
+            results.append(replace(named, given=replace(named.given, settings=given.settings)))
+        return paragraph(results)
+
+    text = merged(chosen)
+    assert "omit/use by annotator: a 3/1, b 3/1, c 3/1, d 3/1; " in text
+    assert "1 annotator saw only a part; variants of boundaries united." in text
+    assert "differ between" not in text
+    assert "the settings differ between documents" in merged([chosen[0], replace(chosen[1], variants=False)])
+    other = WeightsTable(tuple(AnnotatorWeights(name, 2, 1) for name in "abcd"))
+    same = [[annotated(name, spans[:1], words) for name in "ab"]] * 2
+    texts[:] = same
+    assert "the settings differ between documents" in merged([chosen[0], replace(chosen[1], weights=other)])
 
 
 def test_variants_of_mentions_that_are_decided_about_are_no_decisions_about_boundaries() -> None:

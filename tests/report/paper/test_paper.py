@@ -12,7 +12,7 @@ import pytest
 from caspr.errors import InputError
 from caspr.measures.comparison import Comparison, compare
 from caspr.measures.intervals import ComparisonIntervals, Interval, comparison_intervals
-from caspr.report.comparison_tables import NumberStyle
+from caspr.report.comparison_tables import NumberStyle, comparison_lines, comparison_values
 from caspr.report.paper.figures import (
     Box,
     MeasuredBar,
@@ -32,13 +32,14 @@ from caspr.report.paper.tables import (
     latex_escape,
     latex_text,
 )
+from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Chain, Document
 
 NAMES = ["a_n&n 50%", "<b>bob</b>", 'c\\{x}~^$#,"\n']
 
 
 def compared(
-    documents: int = 3, names: Sequence[str] = NAMES
+    documents: int = 6, names: Sequence[str] = NAMES
 ) -> tuple[Comparison, ComparisonIntervals | None]:
     """Compare annotators with hostile names."""
     given = []
@@ -100,6 +101,36 @@ def test_csv_holds_every_number_once() -> None:
     assert bounds is not None
     assert (float(row["low"]), float(row["high"])) == bounds
     assert int(found["pair", "disputed", one, other]["value"]) == comparison.pairs[one, other].disputed
+
+
+def test_only_those_who_share_a_text_dispute_mentions() -> None:
+    given = []
+    for title, team in (("one", "abc"), ("two", "de"), ("three", "f")):
+        text = Document(title, tuple("xxxxxx"))
+        for_all = [[(1, 1), (2, 2)], [(1, 1), (2, 2), (3, 3)], [(1, 1), (2, 2), (4, 4), (5, 5)]]
+        pairs = zip(team, for_all, strict=False)
+        given.append([Annotation.of(name, text, [Chain.of("1", chain)]) for name, chain in pairs])
+    comparison = compare(given)
+    means = {"a": "1.5", "b": "2.0", "c": "2.5", "d": "1.0", "e": "1.0", "f": "-"}
+    lines = [line.split() for line in comparison_lines(comparison)]
+    start = next(number for number, line in enumerate(lines) if line[:1] == ["disputed"]) + 1
+    assert {line[0]: line[-1] for line in lines[start : start + 6]} == means
+    table = next(t for t in agreement_tables(comparison, [], NumberStyle()) if t.label == "tab:annotators")
+    assert {row[0]: row[1] for row in table.rows} == means
+    rows = csv.DictReader(io.StringIO(csv_text(AGREEMENT_HEAD, agreement_rows(comparison))))
+    found = {(row["annotator"], row["other"]): row["value"] for row in rows if row["kind"] == "disputed"}
+    assert (found["a", "b"], found["a", "d"], found["e", "d"], found["f", "a"]) == ("1", "", "1", "")
+    assert len(found) == 1 + 6 * 5
+    values = comparison_values(comparison)["disagreement_of_pairs"]
+    assert [pair["annotators"] for pair in values] == [["a", "b"], ["a", "c"], ["b", "c"], ["d", "e"]]
+
+
+def test_those_who_saw_nothing_in_common_dispute_no_mentions() -> None:
+    text = Document("d", tuple("xxxxxx"))
+    chains = {"a": [(1, 1), (2, 2)], "b": [(5, 5), (6, 6)], "c": [(1, 1), (6, 6)]}
+    given = [Annotation.of(name, text, [Chain.of("1", chain)]) for name, chain in chains.items()]
+    comparison = compare([given], coverages=[Coverage.of({"a": [(1, 3)], "b": [(4, 6)]})])
+    assert {frozenset(pair) for pair in comparison.pairs} == {frozenset("ac"), frozenset("bc")}
 
 
 def test_figures_are_xml_with_every_number() -> None:

@@ -6,8 +6,10 @@ Settings are given in words, apart from those that only say how the search was d
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from importlib import resources
+from operator import attrgetter
 
 from caspr.measures.comparison import (
     Comparison,
@@ -20,11 +22,13 @@ from caspr.measures.intervals import Interval, comparison_intervals
 from caspr.report.comparison_tables import NumberStyle
 from caspr.report.disagreements import PHRASES, share
 from caspr.report.paper.tables import latex_escape
-from caspr.report.summary import answered
-from caspr.result import Result
+from caspr.report.summary import answered, entities
+from caspr.result import Given, Result
 from caspr.task.objectives import OBJECTIVES, Objective
-from caspr.task.settings import Settings, in_words
+from caspr.task.settings import MARKS, Settings, in_words
 from caspr.task.solution import Status
+from caspr.task.weights import AnnotatorWeights, WeightsTable
+from caspr.text.coverage import Coverage
 from caspr.text.findings import times
 
 CITATION = (
@@ -87,7 +91,7 @@ def methods_text(results: Sequence[Result], version: str, acts: int = 0) -> str:
         _merged(results, version),
         *filter(None, [answered(results, acts)]),
         _proven(results),
-        _gold(results),
+        f"The gold standard has {entities([result.gold for result in results])}.",
         _against(against_gold(results)),
     ]
     references = "".join(f"{reference}\n" for reference in (*MEASURES, CITATION))
@@ -172,13 +176,45 @@ def _pairs(comparison: Comparison, bounds: Interval | None) -> str:
 def _merged(results: Sequence[Result], version: str) -> str:
     objectives = list(dict.fromkeys(result.instance.objective for result in results))
     named = " and ".join(map(_objective, objectives))
-    settings = [result.given.settings for result in results if result.given is not None]
+    settings = _chosen([result.given for result in results if result.given is not None])
     different = list(dict.fromkeys("; ".join(_rules(chosen)) for chosen in settings))
     rest = different[0] if len(different) == 1 else "the settings differ between documents"
     return (
         f"The annotations were merged with CaspR {version} (Schüller 2018), which finds the chains of "
         f"least cost: {named}{f'; {rest}' if settings else ''}."
     )
+
+
+def _chosen(given: Sequence[Given]) -> list[Settings]:
+    """Return the settings of some documents with the weights and the coverage of all of them.
+
+    Those of a document are about its own annotators, although they were chosen for all.
+    """
+    known = [one.settings.coverage for one in given if isinstance(one.settings.coverage, Coverage)]
+    seen = Coverage({name: parts for coverage in known for name, parts in coverage.seen.items()})
+    weights = _pooled_weights(given)
+    return [
+        replace(
+            one.settings,
+            coverage=one.settings.coverage if one.settings.coverage == MARKS else seen or None,
+            weights=weights or one.settings.weights,
+        )
+        for one in given
+    ]
+
+
+def _pooled_weights(given: Sequence[Given]) -> WeightsTable | None:
+    """Return the weights of all annotators; nothing where documents weigh somebody differently."""
+    rows: set[AnnotatorWeights] = set()
+    for one in given:
+        omit, use = one.settings.objective.omit, one.settings.objective.use
+        equal = [AnnotatorWeights(annotation.annotator, omit, use) for annotation in one.annotations]
+        rows.update(one.settings.weights.annotators if one.settings.weights else equal)
+    tables = [one.settings.weights for one in given]
+    constants = {table.constant if table else None for table in tables}
+    if not any(tables) or len(constants) > 1 or len({row.annotator for row in rows}) < len(rows):
+        return None
+    return WeightsTable(tuple(sorted(rows, key=attrgetter("annotator"))), constants.pop())
 
 
 def _objective(objective: Objective) -> str:
@@ -208,15 +244,6 @@ def _proven(results: Sequence[Result]) -> str:
     if proven == len(results):
         return f"{'All results are' if proven > 1 else 'The result is'} proven optimal{under}."
     return f"{proven:,} of {times(len(results), 'result')} are proven optimal{under}, the others best known."
-
-
-def _gold(results: Sequence[Result]) -> str:
-    chains = sum(len(result.gold.chains) for result in results)
-    linked = sum(len(chain.mentions) for result in results for chain in result.gold.chains)
-    alone = sum(len(result.gold.singletons) for result in results)
-    more = f" and {times(alone, 'entity', 'entities')} of one mention" if alone else ""
-    entities = times(chains, "entity", "entities")
-    return f"The gold standard has {entities} with {times(linked, 'mention')}{more}."
 
 
 def _against(standings: Standings) -> str:

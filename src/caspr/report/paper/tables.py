@@ -23,7 +23,14 @@ from caspr.measures.intervals import ComparisonIntervals, Interval
 from caspr.measures.scores import TITLES as SCORE_TITLES
 from caspr.measures.scores import Scores
 from caspr.measures.typology import DisagreementCounts, DisagreementKind
-from caspr.report.comparison_tables import KINDS, NumberStyle, mean_counts, singletons_phrase
+from caspr.report.comparison_tables import (
+    KINDS,
+    NumberStyle,
+    mean_counts,
+    mean_disputed,
+    mean_text,
+    singletons_phrase,
+)
 from caspr.report.disagreements import TITLES
 from caspr.report.paper.figures import Drawing, MeasuredBar, bar_chart, below, heat_map, stacked_chart
 from caspr.text.csv_table import no_formula
@@ -188,9 +195,10 @@ def agreement_rows(
     for name in names:
         for kind, number in comparison.without[name].items():
             yield title, "others", kind, name, None, number, None, None
-    for (first, second), counts in comparison.pairs.items():
-        for kind, count in _counted(counts):
-            yield title, "pair", kind, first, second, count, None, None
+    for first, second in permutations(names, 2):
+        counts = comparison.pairs.get((first, second))
+        for kind, count in _counted(counts or DisagreementCounts()):
+            yield title, "pair", kind, first, second, count if counts else None, None, None
 
 
 def _counted(counts: DisagreementCounts) -> Iterator[tuple[str, int]]:
@@ -264,9 +272,9 @@ def _annotators(
     for name in comparison.annotators:
         conll, alpha = (comparison.with_others(kind, name) for kind in ("conll", "passonneau"))
         bounds = [style.interval(intervals.annotators["conll"][name])] if intervals else []
-        disputed = sum(mean_counts(comparison, name).values())
+        disputed = mean_text(mean_disputed(comparison, name))
         others = style.text(comparison.without[name]["passonneau"])
-        rows.append((name, f"{disputed:,.1f}", style.text(conll), *bounds, style.text(alpha), others))
+        rows.append((name, disputed, style.text(conll), *bounds, style.text(alpha), others))
     head = ("annotator", "disputed", "CoNLL", *(["95% interval"] if intervals else []), "alpha", "without")
     caption = (
         "Each annotator with the others, mean of pairs: disputed mentions, CoNLL score, alpha (Passonneau's "
@@ -307,7 +315,7 @@ def agreement_drawing(
         for name in names
     ]
     counts = {name: mean_counts(comparison, name) for name in names}
-    parts = [(TITLES[kind], COLOURS[kind], [counts[name][kind] for name in names]) for kind in COLOURS]
+    parts = [(TITLES[kind], COLOURS[kind], [counts[name][kind] or 0 for name in names]) for kind in COLOURS]
     return below(
         f"Agreement between annotators, {comparison.title}",
         [
@@ -326,7 +334,7 @@ def _cell(number: Fraction | None, style: NumberStyle) -> tuple[float | None, st
 SCORES_HEAD = ("document", "measure", "recall", "precision", "f1", "f1_low", "f1_high")
 
 Bounds = Mapping[str, Interval | None]
-"""The interval of F1 of each measure; empty for a single document."""
+"""The interval of F1 of each measure; empty for too few documents."""
 
 
 def score_lines(scores: Scores, style: NumberStyle, bounds: Bounds) -> Iterator[str]:
