@@ -225,4 +225,4 @@ def test_mentions_of_equal_words_are_named_with_their_lines(chromium: Browser, t
             "Is “the town” the same as “the town” (line 3 and line 2)?"
         )
         press(page, "1")
-        expect(last_change(page).locator(".placed")).to_have_text(["the town line 3 →1"])
+        expect(last_change(page).locator(".placed")).to_have_text(["the town line 3 →1 the town"])
