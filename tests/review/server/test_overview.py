@@ -71,6 +71,7 @@ def test_what_is_the_same_everywhere_is_said_once() -> None:
         "assigned to Bob",
         "2 annotators",
     ]
+    assert "2 annotators each" in same_everywhere([row(), row(annotators=("cem", "dan"))])
 
 
 def test_each_person_has_a_line() -> None:
