@@ -179,11 +179,11 @@ def _remedy(name: str) -> str:
     """Say what to change in a name that no folder can have on every computer.
 
     >>> _remedy("Lessing: Sara?"), _remedy("Sara.")
-    ('Please leave out : ? in the name.', 'Please leave out full stops around the name.')
+    ('Please leave out “:” and “?” in the name.', 'Please leave out full stops around the name.')
     """
-    wrong = " ".join(dict.fromkeys(character for character in name if character in '/\\:*?"<>|'))
+    wrong = dict.fromkeys(character for character in name if character in '/\\:*?"<>|')
     if wrong:
-        return f"Please leave out {wrong} in the name."
+        return f"Please leave out {' and '.join(f'“{each}”' for each in wrong)} in the name."
     if name.strip(".") != name:
         return "Please leave out full stops around the name."
     return "Please give it another one: names such as Sara or my_project will do."
