@@ -276,7 +276,7 @@ export function advice({ read, count, settings }) {
 export function stakesText(app, stakes) {
   const done = app.store.state.done !== null;
   const accept = button(
-    stakes.mentions ? "Accept the rest: mark as done" : "Mark as done",
+    stakes.mentions ? "Accept the rest and finish" : "Mark as done",
     () => app.act({ do: "done" }),
     {
       focusKey: "accept the rest",
