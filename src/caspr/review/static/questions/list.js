@@ -280,8 +280,7 @@ export function stakesText(app, stakes) {
     () => app.act({ do: "done" }),
     {
       focusKey: "accept the rest",
-      title:
-        "The result stays as it is, also where questions are open. Answering one opens the document again.",
+      title: "Mark the document as done, also where questions are open. Answering one opens it again.",
     },
   );
   const text = done ? "This document is done. Answering a question opens it again." : remaining(stakes);
