@@ -239,3 +239,10 @@ def test_the_methods_paragraph_for_latex_cites_by_keys_that_the_documentation_ha
     page = (EXAMPLES.parent / "docs" / "citing.md").read_text("utf-8")
     assert keys <= set(re.findall(r"^@\w+\{(\w+),", page, re.MULTILINE))
     assert "m.tex" in caspr.fails("report", *SONG, "-o", tmp_path / "m.tex")
+
+
+def test_a_report_on_a_project_has_its_name(caspr: Caller, tmp_path: Path) -> None:
+    project = tmp_path / "Dramas"
+    assert caspr("corpus", EXAMPLES / "tales", "-o", project, "--layout", "project", "-q").code == 0
+    assert caspr("report", project, "-o", tmp_path / "report.html").code == 0
+    assert "<h1><bdi>Dramas</bdi></h1>" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ import pytest
 from caspr.errors import InputError
 from caspr.formats import read
 from caspr.formats.review_file.project import is_project, read_project
+from caspr.review.project.project import Project
 from caspr.review.server.presence import ALIVE
 from caspr.start.draft import COPIES, NAME, RESULTS, is_draft
 from caspr.start.folders import MOST_LISTED, is_reviewed, new_folder
@@ -392,6 +393,43 @@ def test_nothing_that_is_decided_is_lost_by_merging_again(desk: Desk) -> None:
     assert review.read_text() == decided
 
 
+def test_an_answer_on_the_review_page_ends_the_offer_to_merge_again(desk: Desk) -> None:
+    folder = merged(desk)
+    offered = desk.get("/project", at=folder).text
+    assert "answer the questions again" in offered and "0 answers given." in offered
+    project = Project.opened(folder, lambda settings: settings, "me")
+    try:
+        session, number = project.at(0)
+        for operation in ({"do": "alone", "mentions": ["23-23"]}, {"do": "done"}):
+            session.do(number, operation, session.history(number).version, "me")
+    finally:
+        project.close()
+    page = desk.get("/project", at=folder).text
+    assert "answer the questions again" not in page and "1 answer given" in page
+    before = files(folder / "documents")
+    for answer in (
+        desk.post("/merge", {}, at=folder),
+        desk.get("/questions", at=folder),
+        desk.get("/files", at=folder),
+    ):
+        assert answer.status_code == 422
+        assert "merging again would lose that" in answer.text
+    assert "Back to the project" in desk.get("/questions", at=folder).text
+    assert files(folder / "documents") == before
+
+
+def test_texts_with_annotators_of_their_own_are_in_order(desk: Desk) -> None:
+    folder = desk.project()
+    for text, names in (("song", "abc"), ("psalm", "def")):
+        for path, name in zip(map(Path, SONG), names, strict=True):
+            content = path.read_text().replace("(song)", f"({text})")
+            desk.upload(folder, f"{text}/{name}.conll", content.encode())
+    assert sorted(checked(desk, folder)) == list("abcdef")
+    page = desk.get("/check", at=folder).text
+    assert page.count("only they count there") == 1
+    assert "Each text has annotators of its own" in page and "Everything is in order." in page
+
+
 def test_a_merge_that_waits_for_a_review_holds_up_no_page(desk: Desk) -> None:
     folder, ended = with_song(desk), Event()
 
@@ -476,7 +514,7 @@ def test_what_may_not_be_looked_into_is_no_project(desk: Desk, tmp_path: Path) -
     assert not is_draft(tmp_path / ("x" * 300))
     for path in ("~nobody-of-this-name/x", "a\0", "x" * 300):
         assert desk.post("/open", {"path": path}).status_code == 422
-    with pytest.raises(InputError, match="No folder can have this name"):
+    with pytest.raises(InputError, match="gets a folder of its name"):
         new_folder(tmp_path, "\ud800")
 
 

@@ -84,7 +84,8 @@ def command(
     if methods:
         pages["-o"] = {output: methods_paragraph(results, sum(answers.values()), format)}
     elif asked:
-        pages["-o"] = {output: report_text(results, format, answers)}
+        project = files[0].resolve().name if len(files) == 1 and is_project(files[0]) else ""
+        pages["-o"] = {output: report_text(results, format, answers, project)}
     deliver(outputs, pages, results, findings, reporting)
 
 

@@ -162,10 +162,7 @@ def new_folder(parent: Path, name: str) -> Path:
     """Make the folder of a new project; one that is there already must be empty."""
     plain = " ".join(name.split())
     if not plain or plain.startswith(".") or "/" in plain or "\\" in plain or not _is_portable(plain):
-        raise InputError(
-            'No folder can have this name on every computer. Leave out / \\ : * ? " < > | and a full stop at '
-            "its beginning or end; names such as Sara or my_project will do."
-        )
+        raise InputError(f"The project gets a folder of its name. {_remedy(plain)}")
     folder = parent / plain
     try:
         folder.mkdir(exist_ok=True)
@@ -176,6 +173,20 @@ def new_folder(parent: Path, name: str) -> Path:
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror}.") from error
     return folder
+
+
+def _remedy(name: str) -> str:
+    """Say what to change in a name that no folder can have on every computer.
+
+    >>> _remedy("Lessing: Sara?"), _remedy("Sara.")
+    ('Please leave out “:” and “?” in the name.', 'Please leave out full stops around the name.')
+    """
+    wrong = dict.fromkeys(character for character in name if character in '/\\:*?"<>|')
+    if wrong:
+        return f"Please leave out {' and '.join(f'“{each}”' for each in wrong)} in the name."
+    if name.strip(".") != name:
+        return "Please leave out full stops around the name."
+    return "Please give it another one: names such as Sara or my_project will do."
 
 
 def _is_portable(name: str) -> bool:

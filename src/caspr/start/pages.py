@@ -30,7 +30,7 @@ from caspr.formats.registry import EXPORTED, FORMATS, READ
 from caspr.formats.review_file import project as project_file
 from caspr.formats.review_file.project import is_project, read_project
 from caspr.review.exports import REPORT_POLICY
-from caspr.review.project.project import ProjectRow, first_row
+from caspr.review.project.project import Index, ProjectRow, first_row
 from caspr.review.server.guard import Address, Guard, Keys
 from caspr.review.server.help import help_routes
 from caspr.review.server.presence import ALIVE, Presence
@@ -125,6 +125,17 @@ class StartPages:
             raise InputError("This folder is not a new project: go back to the start page.")
         return Draft.read(folder)
 
+    async def unanswered(self, request: Request) -> Draft:
+        """Return a project that can be merged again; refuse one in whose review something was answered."""
+        draft = self.draft(request)
+        rows = await run_in_threadpool(_rows, draft.folder)
+        if _is_begun(rows):
+            raise InputError(
+                "In the review, questions are answered or texts are marked already, and merging again would "
+                "lose that. To merge with other files or settings, make a new project."
+            )
+        return draft
+
     def page(self, request: Request, template: str, **values: Any) -> Response:
         """Fill a template."""
         known = {"csrf": person(request).csrf, "address": address, "help": HELP, **values}
@@ -190,7 +201,7 @@ class StartPages:
 
     async def show_files(self, request: Request) -> Response:
         """Show which files a project has, and take more."""
-        draft = self.draft(request)
+        draft = await self.unanswered(request)
         copies = [str(name) for name in await run_in_threadpool(lambda: list(copied(draft.folder / COPIES)))]
         values = {"draft": draft, "copies": copies, "formats": list(_readable()), "step": draft.check()}
         return self.page(request, "files.html", **values)
@@ -263,7 +274,7 @@ class StartPages:
 
     async def ask(self, request: Request) -> Response:
         """Ask the questions on which the settings depend."""
-        draft = self.draft(request)
+        draft = await self.unanswered(request)
         codes = self.seen[draft.folder].codes if draft.folder in self.seen else frozenset[str]()
         answers = draft.answers or usual(codes)
         values = {"draft": draft, "questions": QUESTIONS, "answers": answers, "codes": codes}
@@ -271,7 +282,7 @@ class StartPages:
 
     async def merge(self, request: Request) -> Response:
         """Take the answers, and merge the annotations."""
-        draft = self.draft(request)
+        draft = await self.unanswered(request)
         at = draft.folder
         if not await run_in_threadpool(self.reviews.release, at):
             raise InputError("The review of this project is open in a window: close it, and merge again.")
@@ -330,6 +341,8 @@ class StartPages:
             "rows": rows,
             "done": sum(row.status == "done" for row in rows),
             "answers": sum(row.answers for row in rows),
+            "left": _left(rows),
+            "is_begun": _is_begun(rows),
             "draft": Draft.read(at) if at.is_dir() else None,
             "unproven": _unproven(rows),
             "warnings": list(warnings_in(said)),
@@ -434,7 +447,21 @@ def _rank(name: PurePosixPath) -> tuple[int, str]:
 
 def _rows(at: Path) -> list[ProjectRow]:
     """Return what is known about each document of a project; nothing is known about those of a file."""
-    return [first_row(at, document) for document in read_project(at).documents] if is_project(at) else []
+    if not is_project(at):
+        return []
+    index = Index(at)
+    return [index.apply(first_row(at, document)) for document in read_project(at).documents]
+
+
+def _is_begun(rows: Sequence[ProjectRow]) -> bool:
+    """Return whether something was decided or marked as done in a project, which merging again would lose."""
+    return any(row.answers or row.decisions or row.flags or row.status == "done" for row in rows)
+
+
+def _left(rows: Sequence[ProjectRow]) -> int | None:
+    """Return how many mentions have an open question; `None` before the review page counted them."""
+    counted = [row.asked - row.answered for row in rows if row.asked is not None and row.answered is not None]
+    return sum(counted) if counted and len(counted) == len(rows) else None
 
 
 def _unproven(rows: Sequence[ProjectRow]) -> int | None:
@@ -479,7 +506,8 @@ async def _failed(request: Request, error: Exception) -> Response:
     """Say what went wrong: on a page of its own, or on the page whose script asked."""
     if request.method == "GET":
         page = _environment().get_template("failed.html")
-        said = page.render(message=str(error), csrf="", address=address, help=HELP)
+        project = "" if request.url.path == "/project" else request.query_params.get("at", "")
+        said = page.render(message=str(error), csrf="", address=address, help=HELP, project=project)
         return HTMLResponse(said, status_code=422)
     return JSONResponse({"error": str(error)}, 422)
 

@@ -38,14 +38,14 @@ class SettingsQuestion:
 QUESTIONS = (
     SettingsQuestion(
         "seen",
-        "Did every annotator read the whole of every text?",
+        "Did every annotator read the whole of the texts they have?",
         "This matters most. Where somebody marked nothing, it counts as a vote that nothing there refers to "
-        "the same thing.",
+        "the same thing. Texts that an annotator has no file of do not matter here.",
         (
-            SettingsAnswer("all", "Yes, everybody read everything"),
+            SettingsAnswer("all", "Yes, from beginning to end"),
             SettingsAnswer(
                 "marks",
-                "No, they shared the work",
+                "No, some read only a part of a text",
                 "Each annotator then counts only from their first mention in a text to their last.",
                 ("--coverage", "marks"),
             ),

@@ -7,14 +7,14 @@ from typing import Any
 from caspr.review.server.responses import FORMAT_NAMES
 
 REMEDIES: Mapping[str, str] = {
-    "missing-annotation": "Add the missing files, or go on: only those who have the text count there. If the "
-    "names of the texts differ between the files, make them equal.",
+    "missing-annotation": "Add the missing files, or go on. If the names of the texts differ between the "
+    "files, make them equal.",
     "single-annotation": "Add the files of a second annotator, or go on without this text.",
     "second-file": "Remove the file that should not count.",
     "empty-annotation": "If this annotator never worked on the text, remove the file: an empty one counts as "
     "a vote against everything.",
     "partial-coverage": "If this annotator did not read that part, answer the first question on the next "
-    "page with “No, they shared the work”.",
+    "page with “No, some read only a part of a text”.",
     "marks-outside-coverage": "Correct the table of who saw what.",
     "unused-coverage": "Correct the name in the table of who saw what.",
     "copied-annotations": "To take one away, choose “Change the files” below.",
@@ -86,6 +86,8 @@ class Recognised:
     documents: tuple[Mapping[str, Any], ...] = ()
     annotators: tuple[Annotator, ...] = ()
     noticed: tuple[Noticed, ...] = ()
+    is_shared_out: bool = False
+    """Whether annotators in groups have texts of their own."""
     error: str = ""
     """Why it cannot go on with these files; empty if it can."""
 
@@ -102,13 +104,32 @@ def recognised(summary: Mapping[str, Any], error: str = "") -> Recognised:
         *((document["name"], finding) for document in documents for finding in document["findings"]),
         *(("", finding) for finding in summary.get("findings", ())),
     ]
+    is_shared_out = _is_shared_out(documents)
+    if is_shared_out:
+        findings = [(title, each) for title, each in findings if each["code"] != "missing-annotation"]
     noticed = tuple(_noticed(title if len(documents) > 1 else "", finding) for title, finding in findings)
     return Recognised(
         documents,
         tuple(_annotators(documents)),
         tuple(sorted(noticed, key=lambda each: not each.is_warning)),
+        is_shared_out,
         error,
     )
+
+
+def _is_shared_out(documents: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether annotators in groups have texts of their own, so that no file is likely to be missing.
+
+    >>> one, two = ({"name": name, "annotators": [{"name": f"{name}{n}"} for n in "ab"]} for name in "xy")
+    >>> _is_shared_out([one, two]), _is_shared_out([one, one])
+    (True, False)
+    """
+    documents = list(documents)
+    titles = {str(document["name"]).casefold() for document in documents}
+    groups = {frozenset(each["name"] for each in document["annotators"]) for document in documents}
+    people = frozenset[str]().union(*groups)
+    is_disjoint = sum(map(len, groups)) == len(people)
+    return len(groups) > 1 and is_disjoint and min(map(len, groups)) > 1 and len(titles) == len(documents)
 
 
 def _noticed(title: str, finding: Mapping[str, Any]) -> Noticed:

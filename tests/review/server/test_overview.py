@@ -1,6 +1,7 @@
 """The overview: what documents share and where they differ, who did what, annotators, all results at once."""
 
 import io
+import re
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from caspr.review.server.guard import Address
 from caspr.review.server.overview import by_person, differing, same_everywhere
 from caspr.review.server.routes import make_app
 from tests.corpus.corpora import document_text
+from tests.corpus.processes import until
 from tests.review.project.projects import made, opened
 from tests.review.project.test_team import ANN, PUBLIC, Browser
 from tests.review.sessions import paper, reopened
@@ -71,6 +73,7 @@ def test_what_is_the_same_everywhere_is_said_once() -> None:
         "assigned to Bob",
         "2 annotators",
     ]
+    assert "2 annotators each" in same_everywhere([row(), row(annotators=("cem", "dan"))])
 
 
 def test_each_person_has_a_line() -> None:
@@ -107,6 +110,15 @@ def test_the_proof_is_shown_as_the_corpus_found_it(project: Project, folder: Pat
     again = opened(folder)
     assert [one["optimal"] for one in again.summaries()] == [None, True, True]
     again.close()
+
+
+def test_what_is_not_counted_yet_is_no_number(ann: Browser, project: Project) -> None:
+    page = ann.ask("GET", "/").text
+    assert "mentions to decide: …" in page and "data-counting" in page
+    project.start()
+    until(lambda: all(row["asked"] is not None for row in project.summaries()))
+    page = ann.ask("GET", "/").text
+    assert re.search(r"[1-9]\d* mentions to decide\.", page) and "data-counting" not in page
 
 
 def test_many_documents_are_assigned_at_once(ann: Browser, project: Project) -> None:

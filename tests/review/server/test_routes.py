@@ -33,8 +33,8 @@ def session(tmp_path: Path) -> ReviewSession:
 class Browser:
     """Asks the application without a port, and keeps its cookies."""
 
-    def __init__(self, session: ReviewSession, token: str | None) -> None:
-        self.transport = httpx.ASGITransport(make_app(SingleFile(session), [KEYS], Address(8765)))
+    def __init__(self, session: ReviewSession, token: str | None, home: str = "") -> None:
+        self.transport = httpx.ASGITransport(make_app(SingleFile(session), [KEYS], Address(8765), home=home))
         self.cookies = httpx.Cookies({} if token is None else {"caspr-8765": token})
 
     def get(self, path: str, **more: Any) -> httpx.Response:
@@ -337,4 +337,10 @@ def test_several_documents_are_listed(tmp_path: Path) -> None:
     answer = browser.post("/d/1/do", json={"version": 1, "op": {"do": "accept", "chain": "1"}}, headers=OURS)
     assert answer.status_code == 200
     assert browser.get("/d/0/state").json()["version"] == 1
+    from_start = Browser(session, KEYS.token, "http://127.0.0.1:1/project?at=x")
+    for path in ("/d/0/", "/d/1/", "/history"):
+        head = from_start.get(path).text.partition("</header>")[0]
+        links = re.findall(r'<a href="([^"]*)"[^>]*>‹ (\w+)</a>', head)
+        assert links == [("http://127.0.0.1:1/project?at=x", "Project"), ("/", "Texts")]
+        assert re.findall(r">‹ (\w+)</a>", browser.get(path).text.partition("</header>")[0]) == ["Texts"]
     session.close()

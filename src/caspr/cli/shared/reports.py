@@ -55,14 +55,19 @@ def format_of_methods(path: Path, chosen: str | None) -> str:
     return format
 
 
-def report_text(results: Sequence[Result], format: str, answers: Mapping[str, int] | None = None) -> str:
-    """Return the report on some results in a format of `REPORT_FORMATS`; `answers` as for `explained`."""
+def report_text(
+    results: Sequence[Result], format: str, answers: Mapping[str, int] | None = None, project: str = ""
+) -> str:
+    """Return the report on some results in a format of `REPORT_FORMATS`; `answers` as for `explained`.
+
+    `project` is the name of the project, where there is one.
+    """
     if format == "json":
         return json_text(report_values(explained(results, most=None)), ascii=True)
     report = explained(results, answers=answers)
     if format == "html":
-        return report_page(report, _title(report))
-    lines = text_report(report) if format == "text" else markdown_report(report, _title(report))
+        return report_page(report, _title(report, project))
+    lines = text_report(report) if format == "text" else markdown_report(report, _title(report, project))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -87,7 +92,7 @@ def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
     }
 
 
-def _title(report: Report) -> str:
+def _title(report: Report, project: str) -> str:
     first = report.documents[0].result.document.title
     more = len(report.documents) - 1
-    return f"{first} and {more} more" if more else first
+    return project or f"{first} and {more} more" if more else first

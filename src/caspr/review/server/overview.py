@@ -303,9 +303,10 @@ def same_everywhere(documents: Sequence[Row]) -> list[str]:
         return []
     first, differ = documents[0], differing(documents)
     given = " with the decisions made" if any(row["decisions"] for row in documents) else ""
+    each = " each" if len({frozenset(row["annotators"]) for row in documents}) > 1 else ""
     said = {
         "assigned": f"assigned to {first['assigned']}" if first["assigned"] else "",
-        "annotators": times(len(first["annotators"]), "annotator"),
+        "annotators": f"{times(len(first['annotators']), 'annotator')}{each}",
         "proof": {True: f"proven optimal{given}", False: "not proven optimal yet"}.get(first["optimal"], ""),
     }
     return [words for column, words in said.items() if column not in differ and words]

@@ -251,8 +251,24 @@ find(document, "#find-flag")?.addEventListener("input", (event) => {
   const shown = rows.filter((row) => !row.hasAttribute("hidden")).length;
   byId("flags-found").textContent = `${shown} of ${rows.length}`;
 });
+
+/** Show how many mentions are to be decided once all documents are counted. */
+async function followCount() {
+  for (;;) {
+    const shown = find(document, "#totals[data-counting]");
+    if (!shown) return;
+    await new Promise((resume) => setTimeout(resume, 2000));
+    if (document.hidden) continue;
+    const page = await fetch(location.href).then((answer) => answer.text());
+    const now = new DOMParser().parseFromString(page, "text/html").querySelector("#totals");
+    if (!now) return;
+    shown.replaceWith(document.importNode(now, true));
+  }
+}
+
 listenToMenus();
 document.addEventListener("keydown", ({ key }) => key === "Escape" && closeMenu());
 if (boxes.length) showChosen();
 showLastChange();
+followCount().catch(() => {});
 document.documentElement.dataset.ready = "yes";

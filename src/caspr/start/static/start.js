@@ -255,7 +255,11 @@ async function refresh(shown) {
 }
 
 const live = document.querySelector("[data-live]");
-if (live) addEventListener("focus", () => refresh(live).catch(() => {}));
+if (live) {
+  const again = () => document.hidden || refresh(live).catch(() => {});
+  for (const shown of ["focus", "pageshow"]) addEventListener(shown, again);
+  document.addEventListener("visibilitychange", again);
+}
 
 // A link that takes what was typed along.
 for (const link of document.querySelectorAll("a[data-with]")) {

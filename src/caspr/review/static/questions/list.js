@@ -275,10 +275,14 @@ export function advice({ read, count, settings }) {
  */
 export function stakesText(app, stakes) {
   const done = app.store.state.done !== null;
-  const accept = button(stakes.mentions ? "Accept the rest" : "Mark as done", () => app.act({ do: "done" }), {
-    focusKey: "accept the rest",
-    title: "Keep the result as it is and mark the document as done",
-  });
+  const accept = button(
+    stakes.mentions ? "Accept the rest and finish" : "Mark as done",
+    () => app.act({ do: "done" }),
+    {
+      focusKey: "accept the rest",
+      title: "Mark the document as done, also where questions are open. Answering one opens it again.",
+    },
+  );
   const text = done ? "This document is done. Answering a question opens it again." : remaining(stakes);
   return make(
     "section",
