@@ -159,6 +159,7 @@ def test_the_last_step_names_all_that_it_put_somewhere(chromium: Browser, tmp_pa
         expect(placed).not_to_contain_text(f"→{entity}")
         press(miller, "u")
         expect(placed).to_have_count(0)
+        expect(miller.locator('#queue [data-question="q30-31"]')).to_be_visible()  # the undone question
         ask(miller, "q170-170")
         press(miller, "2")
         expect(placed).to_have_text([re.compile("he line"), re.compile(" line ")])
