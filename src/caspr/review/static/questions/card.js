@@ -95,11 +95,11 @@ export function questionCard(app, card, marked, position, actions, update) {
         return make("li", {}, main, card.choices.length < 2 ? null : markBox(card, choice, marked, actions));
       }),
     ),
+    marked.size > 1 ? confirmButton(card, marked, actions) : null,
+    otherAnswers(card, seenBy(app, card), actions, result),
     card.choices.length > 1 && card.kind !== "boundary"
       ? make("p", { class: "soft rejecting" }, REJECTING)
       : null,
-    marked.size > 1 ? confirmButton(card, marked, actions) : null,
-    otherAnswers(card, seenBy(app, card), actions, result),
   );
 }
 

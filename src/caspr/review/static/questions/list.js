@@ -252,13 +252,13 @@ export function advice({ read, count, settings }) {
       {},
       isEnough
         ? `The last ${still} answers changed nothing: you may stop here`
-        : `${open}: answer as many as you like, all else is merged by the votes`,
+        : `${open}: answer as many as you like`,
     ),
     settings.order === "valuable" ? make("p", {}, WHY_FIRST) : null,
     make(
       "p",
       {},
-      `Further answers gain little after ${enough} in a row that changed nothing. What an answer costs is how far it goes against the votes: every link that annotators gave and the result lacks costs something, and so does every link of the result that they did not give.`,
+      `All else is merged by the votes. Further answers gain little after ${enough} in a row that changed nothing. What an answer costs is how far it goes against the votes: every link that annotators gave and the result lacks costs something, and so does every link of the result that they did not give.`,
     ),
   );
   folded.open = unfolded;
