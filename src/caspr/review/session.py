@@ -502,9 +502,9 @@ class ReviewSession:
             listener(number, kind, data)
 
     def _run_background(self, *numbers: int) -> None:
+        """Start the background work for some documents; the next operation cancels it."""
         if self.rests:
             return
-        """Start the background work for some documents; the next operation cancels it."""
         self._worker.run(lambda cancelled: self._background(numbers, cancelled))
 
     def _background(self, numbers: Iterable[int], cancelled: Cancelled) -> None:
