@@ -147,9 +147,7 @@ def _redo_project(folder: Path, gold: "_Gold", values: dict[str, Any]) -> None:
     documents = [(review, [next(left) for _ in review.reviews]) for review in opened]
     files, lost = gold.files([(review.name, some) for review, some in documents])
     changed = [
-        (review, _renewed(review, some))
-        for review, some in documents
-        if review.known != _renewed(review, some)
+        (review, text) for review, some in documents if (text := _renewed(review, some)) != review.known
     ]
     for review, _ in changed:
         with locked(review.path):

@@ -539,7 +539,7 @@ class Decisions:
         )
 
     def settles(self, first: Span, second: Span) -> bool:
-        """Return whether it is decided if two mentions share a chain."""
+        """Return whether decisions say that two mentions share a chain, or that they do not."""
         return bool(self) and (
             self.joins(first, second)
             or self.separates(first, second)

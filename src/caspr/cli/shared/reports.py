@@ -95,4 +95,6 @@ def feedback_texts(results: Sequence[Result], folder: Path) -> dict[Path, str]:
 def _title(report: Report, project: str) -> str:
     first = report.documents[0].result.document.title
     more = len(report.documents) - 1
-    return project or f"{first} and {more} more" if more else first
+    if not more:
+        return first
+    return project or f"{first} and {more} more"

@@ -123,7 +123,7 @@ def segmentation(text: str, sentences: Iterable[Extent], tokens: Iterable[Extent
 
 
 def new_xmi(text: str, packages: Mapping[str, str], elements: Sequence[str], indexed: int) -> bytes:
-    """Make a file with a text and some elements, of which so many, from number 3 on, are in the index.
+    """Make a file with a text and elements, numbered from 3; the first `indexed` of them are in the index.
 
     `packages` are those of their types, by prefix, beside those that every file has.
     """

@@ -20,7 +20,7 @@ def is_gzip(data: bytes) -> bool:
 
 
 def largest(packed: int) -> int:
-    """Return how many bytes may be unpacked from some."""
+    """Return how many bytes may be unpacked from this many packed ones."""
     return min(LARGEST, DENSEST * packed + 100_000)
 
 
