@@ -165,6 +165,20 @@ def test_links_are_the_same_in_blocks_of_any_size(
         links.find_links(kinds, watch)
 
 
+def test_memory_is_estimated_where_all_chains_hold_nearly_everything() -> None:
+    """Then no chain is left to look for partners in."""
+    annotators, size = range(12), 210
+    lacking = [set(range(10 * annotator, 10 * annotator + 10)) for annotator in annotators]
+    kinds = [
+        Signature(
+            frozenset((annotator, 0) for annotator in annotators if kind not in lacking[annotator]), 4095
+        )
+        for kind in range(size)
+    ]
+    found = links.find_links(kinds, Watch(megabytes=1e6))
+    assert len(found.first) == sum(range(size - 120, size))
+
+
 @pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_links_are_what_signatures_say(seed: int, counted: bool, monkeypatch: pytest.MonkeyPatch) -> None:

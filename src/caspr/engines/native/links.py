@@ -189,21 +189,21 @@ def _need_room(chains: Mapping[int, Mapping[int, Sequence[int]]], more: int, wat
 
 def _different_pairs(chains: Sequence[Sequence[int]]) -> int:
     """Estimate how many pairs of kinds are linked, however often: by the partners of a sample of kinds."""
+    size = 1 + max((positions[-1] for positions in chains), default=0)
+    step = -(-size // SAMPLED)
     held: dict[int, list[Labels]] = defaultdict(list)
     for positions in chains:
         members = np.array(positions, dtype=np.intp)
-        for kind in positions:
+        for kind in members[members % step == 0].tolist():
             held[kind].append(members)
-    kinds = sorted(held)
-    sample = kinds[:: -(-len(kinds) // SAMPLED)]
-    near = np.zeros(kinds[-1] + 1, dtype=bool)
+    near = np.zeros(size, dtype=bool)
     partners = 0
-    for kind in sample:
+    for linked in held.values():
         near[:] = False
-        for members in held[kind]:
+        for members in linked:
             near[members] = True
         partners += int(np.count_nonzero(near))
-    return MARGIN * partners * len(kinds) // len(sample) // 2
+    return MARGIN * partners * step // 2
 
 
 def wide_from(size: int) -> float:
