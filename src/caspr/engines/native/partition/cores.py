@@ -65,8 +65,8 @@ from caspr.engines.native.partition.problem import Bools, Ints, Labels, Problem
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.watch import Watch
 
-LEAST = 3
-"""Fewer nodes are no core: two are near-twins."""
+LEAST, LARGE = 3, 8
+"""Fewer nodes are no core: two are near-twins. Cores of at least LARGE are worth a look before twins are."""
 SHARE, SPARSE = 2, 16
 """One in SHARE of the nodes that do not hold is dropped at a time, the worst.
 
@@ -93,21 +93,25 @@ def find_cores(problem: Problem, watch: Watch) -> list[Core]:
     if problem.size < LEAST or not _is_safe(problem.size, int(np.abs(problem.gains).sum())):
         return []
     sums, most = np.maximum(problem.gains, 0).sum(axis=1), problem.gains.max(axis=1)
-    return _found(_Matrix(problem), sums, most, watch)
+    return _found(_Matrix(problem), sums, most, watch, LEAST)
 
 
-def find_listed_cores(problem: SparseProblem, watch: Watch) -> list[Core]:
-    """Find the same where pairs that are not listed are forbidden, and no matrix is written down."""
+def find_listed_cores(problem: SparseProblem, watch: Watch, least: int = LEAST) -> list[Core]:
+    """Find the same where pairs that are not listed are forbidden, and no matrix is written down.
+
+    Sets of fewer nodes than `least` are not looked at.
+    """
     if not _is_safe(problem.size, problem.mass):
         return []
     most = np.zeros(problem.size, dtype=np.int64)
     np.maximum.at(most, problem.first, problem.gains)
     np.maximum.at(most, problem.second, problem.gains)
-    return _found(_Listed(problem), problem.positive, most, watch)
+    return _found(_Listed(problem), problem.positive, most, watch, least)
 
 
-def _found(table: "_Table", sums: Ints, most: Ints, watch: Watch) -> list[Core]:
-    cores = (_core(table, nodes, watch) for nodes in _clusters(sums, most, table.row, watch))
+def _found(table: "_Table", sums: Ints, most: Ints, watch: Watch, least: int) -> list[Core]:
+    clusters = _clusters(sums, most, table.row, watch)
+    cores = (_core(table, nodes, watch) for nodes in clusters if len(nodes) >= least)
     return [core for core in cores if core is not None]
 
 
@@ -211,8 +215,7 @@ def _clusters(sums: Ints, most: Ints, row: Callable[[int], Row], watch: Watch) -
                 theirs, _, allowed = row(node)
                 allowing[theirs[allowed]] += 1
         free[chosen] = False
-        if len(chosen) >= LEAST:
-            yield np.sort(np.array(chosen))
+        yield np.sort(np.array(chosen))
 
 
 def _core(table: _Table, nodes: Labels, watch: Watch) -> Core | None:

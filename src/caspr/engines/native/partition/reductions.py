@@ -69,7 +69,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from caspr.engines.native.partition import statements
-from caspr.engines.native.partition.cores import Core, find_cores, find_listed_cores
+from caspr.engines.native.partition.cores import LARGE, Core, find_cores, find_listed_cores
 from caspr.engines.native.partition.leaves import (
     AT_ONCE,
     Clinging,
@@ -442,22 +442,19 @@ def _found(
 ) -> tuple[Labels, Labels, Statement | None] | None:
     """Return pairs that every optimum puts together, and the statement that says so; `None` if none is found.
 
-    Cores come first in a fresh problem, and last in one that the other rules made smaller.
+    Large cores come first in a fresh problem; all others last, when the other rules made it smaller.
     """
     first, second = _whole_components(problem, watch)
     if len(first):
         return first, second, None
-    for wants_cores in (True, False) if fresh else (False, True):
-        if wants_cores:
-            cores = find_listed_cores(problem, watch) if problem.common is None else []
-            if cores:
-                return *_chained(cores), statements.cores(cores)
-        else:
-            trials = _together(problem, watch, ties=ties)
-            if len(trials.u):
-                spanned = spanning(problem.size, trials.u, trials.v, trials.weights)
-                return trials.u, trials.v, statements.together(*spanned)
-    return None
+    cores = find_listed_cores(problem, watch, LARGE) if fresh and problem.common is None else []
+    if not cores:
+        trials = _together(problem, watch, ties=ties)
+        if len(trials.u):
+            spanned = spanning(problem.size, trials.u, trials.v, trials.weights)
+            return trials.u, trials.v, statements.together(*spanned)
+        cores = find_listed_cores(problem, watch) if problem.common is None else []
+    return (*_chained(cores), statements.cores(cores)) if cores else None
 
 
 def _note_apart(problem: SparseProblem, labels: Labels, apart: Bools, record: list[Statement] | None) -> None:
