@@ -43,7 +43,7 @@ from caspr.formats.review_file.project import NAME as PROJECT
 from caspr.formats.review_file.project import is_project, read_project
 from caspr.storage import read_bytes
 from caspr.text.alignment import transfer
-from caspr.text.document import Annotation, Document, sharing
+from caspr.text.document import Annotation, Chain, Document, Span, sharing
 from caspr.text.findings import Finding, note, times, warning
 
 _NAMED = 5
@@ -83,20 +83,35 @@ def read_all(
     # Patterns such as `annotation/text/*` match what is nobody's work, too.
     chosen = [path for path in paths if len(paths) == 1 or not _is_aside(path)]
     names = annotator_names(chosen)
-    by_file, texts = [], dict[tuple[str, str | None], Document]()
+    by_file, texts, spans = [], dict[tuple[str, str | None], Document](), dict[Span, Span]()
     for path, name in zip(chosen, names, strict=True):
         annotations = read_one(path, name, format=format, options=options)
-        by_file.append([_with_known_text(annotation, texts) for annotation in annotations])
+        by_file.append([_with_known(annotation, texts, spans) for annotation in annotations])
     if len(chosen) < len(paths) and by_file and by_file[0]:
         by_file[0] = _with_left_out(by_file[0], [path for path in paths if path not in chosen])
     return by_annotator(by_file, names)
 
 
-def _with_known_text(annotation: Annotation, texts: dict[tuple[str, str | None], Document]) -> Annotation:
-    """Return an annotation whose text takes no more memory where another file has the same."""
+def _with_known(
+    annotation: Annotation, texts: dict[tuple[str, str | None], Document], spans: dict[Span, Span]
+) -> Annotation:
+    """Return an annotation whose text and spans take no more memory where another file has the same.
+
+    Spans that are one object are also compared in no time, wherever it is counted who marked them.
+    """
     document = annotation.document
     known = texts.setdefault(document.key, document)
-    return annotation if known is document else replace(annotation, document=sharing(document, known))
+    return replace(
+        annotation,
+        document=document if known is document else sharing(document, known),
+        chains=tuple([_with_known_spans(chain, spans) for chain in annotation.chains]),
+        singletons=tuple([_with_known_spans(chain, spans) for chain in annotation.singletons]),
+    )
+
+
+def _with_known_spans(chain: Chain, spans: dict[Span, Span]) -> Chain:
+    mentions = tuple(map(spans.setdefault, chain.mentions, chain.mentions))
+    return Chain(chain.id, mentions, chain.name, chain.type)
 
 
 def _is_aside(path: Path) -> bool:

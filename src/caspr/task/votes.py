@@ -172,23 +172,20 @@ def count_votes(
                     homes[mention].append(home)
             else:
                 alone += [(mention, 1 << annotator) for mention in chain.mentions]
-    linked = {mention: tuple(homes[mention]) for mention in sorted(homes)}
-    marks: dict[Span, int] = defaultdict(int)
-    for mention, own in linked.items():
+    marks: dict[Span, int] = {}
+    for mention in sorted(homes):
         markers = 0
-        for annotator, _ in own:
+        for annotator, _ in homes[mention]:
             markers |= 1 << annotator
         marks[mention] = markers
+    linked = tuple(marks)
     for mention, bit in alone:
-        marks[mention] |= bit
-    votes = Votes(len(marked), {}, dict(marks), tuple(map(count_links, marked)), tuple(seen))
+        marks[mention] = marks.get(mention, 0) | bit
+    votes = Votes(len(marked), {}, marks, tuple(map(count_links, marked)), tuple(seen))
     # Mentions of one kind share one object, so that comparing their signatures takes no time.
-    kinds: dict[object, Signature] = {}
+    kinds: dict[Signature, Signature] = {}
     signatures: dict[Span, Signature] = {}
-    for mention, own in linked.items():
-        viewers = votes.viewers(mention)
-        kind = own, viewers
-        if kind not in kinds:
-            kinds[kind] = Signature(frozenset(own), viewers)
-        signatures[mention] = kinds[kind]
+    for mention in linked:
+        kind = Signature(frozenset(homes[mention]), votes.viewers(mention))
+        signatures[mention] = kinds.setdefault(kind, kind)
     return replace(votes, signatures=signatures)

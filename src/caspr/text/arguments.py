@@ -45,11 +45,10 @@ def annotations_of(value: Any, call: str, expected: str = ANNOTATIONS) -> list[A
 def _refuse_outside(annotation: Annotation, call: str) -> None:
     """Refuse mentions that are not in the text; no file has any, so a program made them."""
     last = len(annotation.document.tokens)
-    for chain in annotation.all_chains:
-        for start, end in chain.mentions:
-            if not (isinstance(start, _WHOLE) and 1 <= start <= end <= last):
-                found = f"{call}: found mention {(start, end)} of '{annotation.annotator}'"
-                raise ArgumentError(f"{found}, expected its first and its last token, from 1 to {last:,}")
+    for start, end in annotation.mentions:
+        if not (isinstance(start, _WHOLE) and 1 <= start <= end <= last):
+            found = f"{call}: found mention {(start, end)} of '{annotation.annotator}'"
+            raise ArgumentError(f"{found}, expected its first and its last token, from 1 to {last:,}")
 
 
 def files_of(value: Any, call: str) -> list[list[Annotation]]:

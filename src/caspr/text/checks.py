@@ -21,7 +21,11 @@ _MANY = 20
 
 def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Return everything odd about the annotations of one document."""
-    annotations = annotations_of(annotations, "caspr.check", ONE_DOCUMENT)
+    return check_annotations(annotations_of(annotations, "caspr.check", ONE_DOCUMENT))
+
+
+def check_annotations(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
+    """Return the same for what is known to be annotations of mentions in the text."""
     findings: list[Finding] = []
     for annotation in annotations:
         findings += (*annotation.findings, *_odd_chains(annotation))
