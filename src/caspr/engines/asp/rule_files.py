@@ -113,6 +113,8 @@ class ParsedRule:
     """What is allowed, but hardly meant."""
     quoted: tuple[tuple[str, int, str], ...] = ()
     """The quoted words that it asks for: the name of the predicate, which argument, and the word."""
+    linked: frozenset[frozenset[str]] = frozenset()
+    """The variables for two mentions of which it asks whether they are linked."""
 
 
 @dataclass(frozen=True)
@@ -244,26 +246,33 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
     derives = look.within(() if weak else [statement.head])
     asks = look.within((*statement.body, *((statement.weight, *statement.terms) if weak else ())))
     odd, atoms = tuple(_oddities(look, statement)), tuple(look.atoms)
+    linked = frozenset(frozenset(_linked_variables(literal)[1:]) for literal in statement.body)
     if ("linked", 3) in asks:
         statement = _unfolded(statement)
         asks = _Look(rule).within(statement.body)
     body = "; ".join(map(str, statement.body))
     if weak:
-        if str(statement.priority) != "1":
-            raise InputError(
-                f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level "
-                f"1, where all costs are: [{statement.weight}@1,...]"
-            )
-        if re.fullmatch(r"-\d+", str(statement.weight)):
-            raise InputError(
-                f"{file.name}:{begin}: found a cost of {statement.weight}, expected one from 0; to reward "
-                "what is so, let it cost that it is not: `not` before it"
-            )
+        _refuse_weight(file, statement)
         return ParsedRule(
             rule, str(_marked_own(statement)), body=body, asks=asks, atoms=atoms, weak=True, odd=odd
         )
     made, quoted = _with_head(rule, statement, body, asks, derives), tuple(_quoted(statement))
-    return replace(made, odd=odd, atoms=atoms, quoted=quoted)
+    return replace(made, odd=odd, atoms=atoms, quoted=quoted, linked=linked)
+
+
+def _refuse_weight(file: RuleFile, statement: Any) -> None:
+    """Refuse weak constraints at other levels, and such as reward."""
+    begin = statement.location.begin.line
+    if str(statement.priority) != "1":
+        raise InputError(
+            f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level "
+            f"1, where all costs are: [{statement.weight}@1,...]"
+        )
+    if re.fullmatch(r"-\d+", str(statement.weight)):
+        raise InputError(
+            f"{file.name}:{begin}: found a cost of {statement.weight}, expected one from 0; to reward "
+            "what is so, let it cost that it is not: `not` before it"
+        )
 
 
 class _Look(Transformer):
