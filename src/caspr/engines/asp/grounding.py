@@ -86,6 +86,10 @@ _ATOM = re.compile(
 
 _MENTION = re.compile(r"mid\((\d+),(\d+)\)")
 
+Fact = tuple[str, tuple[Any, ...]]
+_Derived = tuple[int, tuple[Span, ...], int]
+"""The number of a rule, what it is about, and a cost."""
+
 
 def derive(
     instance: Instance, files: Sequence[RuleFile], limits: Limits | None = None
@@ -320,16 +324,17 @@ def _consequences(answer: str, rules: Sequence[ParsedRule], document: Document) 
     def mention(start: str, end: str) -> tuple[Span, ...]:
         return (Span(int(start), int(end)),) if start else ()
 
-    derived: set[tuple[int, tuple[Span, ...], int]] = set()
+    derived: set[_Derived] = set()
     for number, start, end, other_start, other_end, cost in atoms:
         first, second = mention(start, end), mention(other_start, other_end)
         if first != second or not first:  # and not a mention with itself: a rule without M1 != M2
-            derived.add((int(number), tuple(sorted(first + second)), int(cost or 0)))
+            mentions = first + second if first < second or not second else second + first
+            derived.add((int(number), mentions, int(cost or 0)))
     return list(_checked(sorted(derived), rules, document))
 
 
 def _checked(
-    derived: Iterable[tuple[int, tuple[Span, ...], int]], rules: Sequence[ParsedRule], document: Document
+    derived: Iterable[_Derived], rules: Sequence[ParsedRule], document: Document
 ) -> Iterator[Consequence]:
     """Yield consequences; raise `InputError` for a constraint that is broken, or what makes no sense."""
     for number, mentions, cost in derived:
@@ -384,9 +389,6 @@ def _circle(rules: Sequence[ParsedRule]) -> str:
     asking = [rule for rule in rules if _NOT.search(_STRING.sub('""', rule.body))]
     circle = [str(rule.rule) for rule in asking if rule.head in _all_asked(rule, rules)]
     return f": {'; '.join(circle)}" if circle else ""
-
-
-Fact = tuple[str, tuple[Any, ...]]
 
 
 def _term(value: Any) -> str:
