@@ -10,7 +10,7 @@ from them. Then it is enough to ask about two of a kind in each group, and what 
 for all.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
@@ -21,6 +21,8 @@ from caspr.text.document import Span
 Chains = Sequence[Collection[Span]]
 Profiles = Mapping[Span, frozenset[str]]
 """What facts say of each mention."""
+TIMES = 4
+"""How many times as many facts as mentions in chains the pairs of groups may take."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,20 @@ class AskedPairs:
             for pair in ((first, second), (second, first))
         }
         return cls(list(groups.values()), sorted(near))
+
+    @classmethod
+    def within(cls, chains: Chains) -> "AskedPairs":
+        """Ask about the pairs within some chains; one by one where that takes fewer facts."""
+        kinds = Counter(chain for kind in set(_homes(chains).values()) for chain in kind)
+        if sum(number**2 for number in kinds.values()) > TIMES * sum(map(len, chains)):
+            return cls(list(map(list, chains)), [(number, number) for number in range(len(chains))])
+        return cls.about(chains)
+
+    def facts(self, inside: str, near: str) -> Iterator[tuple[str, tuple[int, Span | int]]]:
+        """Yield facts that say which mentions are in which group, and which groups are asked about."""
+        for number, group in enumerate(self.groups):
+            yield from ((inside, (number, span)) for span in group)
+        yield from ((near, pair) for pair in self.near)
 
     def sample(self, profiles: Profiles) -> "AskedPairs":
         """Ask only about two mentions of each profile in each group."""

@@ -304,10 +304,8 @@ def _run(
         return []
     # Where nothing can be derived, rules are only checked.
     given = () if idle else _facts(instance, parsed.facts)
-    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in given]
-    for number, group in enumerate(pairs.groups if pairs else ()):
-        facts += [f"caspr_in({number},{_term(span)})." for span in group]
-    facts += [f"caspr_ask({first},{second})." for first, second in near]
+    questions = () if pairs is None else pairs.facts("caspr_in", "caspr_ask")
+    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in (*given, *questions)]
     program = "\n".join([*lines, "#show caspr_derived/2.", *facts])
     answer = _grounded(program, partial(_located, rules), limits)
     document = instance.annotations[0].document
@@ -428,6 +426,9 @@ def _facts(instance: Instance, asked: frozenset[str]) -> Iterator[Fact]:
         yield from ((name, arguments) for name, arguments in about.items() if name in asked)
     for number, annotation in enumerate(instance.annotations, 1):
         yield from (fact for fact in _annotation_facts(number, annotation, asked) if fact[0] in asked)
+    if "caspr_linked" in asked:
+        chains = [chain.mentions for annotation in instance.annotations for chain in annotation.all_chains]
+        yield from AskedPairs.within(chains).facts("caspr_kind", "caspr_linked")
 
 
 def _document(instance: Instance) -> Document:

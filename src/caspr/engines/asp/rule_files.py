@@ -61,6 +61,9 @@ VOCABULARY: dict[Signature, str] = {
     ("label", 3): 'label(A,M,"pronoun"): the label that A gave the mention itself',
 }
 """What rules may ask about the input."""
+LINKS: frozenset[Signature] = frozenset({("caspr_kind", 2), ("caspr_linked", 2)})
+"""What rules that ask whether anybody linked two mentions are turned into: kinds K of mentions, and which
+are linked."""
 SOLUTION: dict[Signature, str] = {
     ("clink", 2): "clink(M1,M2): the link is used",
     ("cc", 2): "cc(M1,M2): both are in one chain (encoding mm)",
@@ -130,7 +133,7 @@ class ParsedRules:
     @property
     def facts(self) -> frozenset[str]:
         """The names of the facts that any rule asks about; a name with other arguments is none."""
-        return frozenset(name for name, arity in self.asked if (name, arity) in VOCABULARY)
+        return frozenset(one[0] for one in self.asked if one in VOCABULARY or one in LINKS)
 
 
 def parse_rules(files: Iterable[RuleFile]) -> ParsedRules:
@@ -367,6 +370,7 @@ def _marked_own(statement: Any) -> Any:
 
 
 _LINKED = "in_chain({0},{3},{1}), in_chain({0},{3},{2}), {1} < {2}"
+_LINKED_BY_ANY = "caspr_kind({0},{1}), caspr_linked({0},{3}), caspr_kind({3},{2}), {1} < {2}"
 
 
 def _unfolded(statement: Any) -> Any:
@@ -378,8 +382,9 @@ def _unfolded(statement: Any) -> Any:
             literals.append(literal)
             continue
         names = [f"CASPR_{number}{place}" if name == "_" else name for place, name in enumerate(variables)]
+        said = _LINKED_BY_ANY if variables[0] == "_" else _LINKED
         ast.parse_string(
-            f":- {_LINKED.format(*names, f'CASPR_{number}')}.",
+            f":- {said.format(*names, f'CASPR_{number}')}.",
             lambda parsed: literals.extend(parsed.body if parsed.ast_type is ast.ASTType.Rule else ()),
         )
     return statement.update(body=literals)
@@ -455,7 +460,7 @@ def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
             f"{_place(rule.rule)}: found a rule for {_named(given[0])}, which the annotations give"
             f"{f'; {IF}' * rule.choice}"
         )
-    if any(name.startswith(_OURS) for name, _ in rule.derives | rule.asks):
+    if any(name.startswith(_OURS) for name, _ in (*rule.derives, *rule.atoms)):
         raise InputError(f"{_place(rule.rule)}: found a predicate {_OURS}..., expected another name")
     wrong = [head for head in rule.derives if head[0] in list(Effect) and head not in EFFECTS]
     if wrong:
@@ -509,7 +514,7 @@ def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
     """Warn of predicates that nothing derives, with the nearest name."""
     known, defined = _known(rules), _defined(rules)
     for rule in rules:
-        for signature in sorted(rule.asks - known - defined):
+        for signature in sorted(rule.asks - known - defined - LINKS):
             message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
             yield warning("unknown-predicate", message)
 
