@@ -205,7 +205,10 @@ def derive_within(instance: Instance, partition: Partition, limits: Limits | Non
     if not pairs.near:
         return rules
     derived = _asked(instance, parse_rules(rules.files), pairs, limits or Limits())
-    return rules.extended((one for one in derived if one.effect in _LAZY), new)
+    home = {span: number for number, chain in enumerate(new) for span in chain}
+    lazy = (one for one in derived if one.effect in _LAZY)
+    within = (one for one in lazy if len({home.get(span, span) for span in one.mentions}) == 1)
+    return rules.extended(within, new)
 
 
 def _asked(
@@ -335,15 +338,20 @@ def _checked(
     derived: Iterable[_Derived], rules: Sequence[ParsedRule], document: Document
 ) -> Iterator[Consequence]:
     """Yield consequences; raise `InputError` for a constraint that is broken, or what makes no sense."""
+    sound: set[Span] = set()
+    costs: set[tuple[int, int]] = set()
     for number, mentions, cost in derived:
         rule = rules[number]
         if rule.head is None:
             where = "".join(f", first at {quoted}" for quoted in _quotes(mentions, document))
             raise InputError(f"{rule.rule}: this document breaks it{where}")
         effect = EFFECTS[rule.head]
-        made = consequence(effect, mentions, cost, rule.rule, len(document.tokens))
+        if (number, cost) not in costs or not sound.issuperset(mentions):  # each is checked once
+            consequence(effect, mentions, cost, rule.rule, len(document.tokens))
+            costs.add((number, cost))
+            sound.update(mentions)
         if cost or not effect.costs:
-            yield made
+            yield Consequence(effect, mentions, rule.rule, cost)
 
 
 def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, lazy: bool) -> str:
