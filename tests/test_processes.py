@@ -6,10 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from caspr.processes import ProcessTrees
+from caspr.processes import ProcessTrees, free_megabytes
 from tests.corpus.processes import alive, until
 
 PARENT = """
@@ -91,3 +92,12 @@ def test_an_adjudication_with_the_native_engine_does_not_load_psutil(tmp_path: P
         "sys.exit('psutil' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_free_memory_is_what_psutil_says_where_the_system_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    import psutil
+
+    assert 0 < free_megabytes() < psutil.virtual_memory().total / 2**20
+    monkeypatch.setattr(Path, "read_bytes", lambda _: b"no such line")
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=7 * 2**20))
+    assert free_megabytes() == 7

@@ -258,9 +258,13 @@ def resident_megabytes(pid: int | None = None) -> float:
 
 def free_megabytes() -> int:
     """Return the memory that new work may take before the machine has none left for others."""
-    from psutil import virtual_memory
+    try:
+        _, _, free = Path("/proc/meminfo").read_bytes().partition(b"MemAvailable:")
+        return int(free.split(maxsplit=1)[0]) // 1024
+    except (OSError, IndexError):
+        from psutil import virtual_memory
 
-    return int(virtual_memory().available / _MEGABYTE)
+        return int(virtual_memory().available / _MEGABYTE)
 
 
 @cache

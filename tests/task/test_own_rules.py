@@ -135,10 +135,10 @@ def test_a_rule_that_was_asked_about_some_pairs_and_derived_nothing_is_idle() ->
     )
     shorter = "it is not needed, or says something else than you mean (a shorter text shows)"
     assert [(finding.code, finding.message) for finding in rule_findings(derived)] == [
-        ("rule-derived", f"{ONE}: 1 pair kept apart, of those about to be joined"),
+        ("rule-derived", f"{ONE}: 1 pair kept apart, of those asked about"),
         ("rule-derived", f"{TWO}: 1 pair put together"),
-        ("rule-idle", f"{three}: it fits no pair about to be joined; there are no heads"),
-        ("rule-idle", f"{four}: it fits no pair about to be joined: {shorter}"),
+        ("rule-idle", f"{three}: it fits no pair asked about; there are no heads"),
+        ("rule-idle", f"{four}: it fits no pair asked about: {shorter}"),
     ]
 
 

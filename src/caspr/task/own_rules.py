@@ -283,12 +283,12 @@ def rule_findings(derived: DerivedRules) -> Iterator[Finding]:
     counts = Counter((one.rule, one.effect) for one in derived.consequences)
     for (rule, effect), count in counts.items():
         what, done = _SAID[effect]
-        asked = ", of those about to be joined" * (rule in derived.waiting)
+        asked = ", of those asked about" * (rule in derived.waiting)
         yield note("rule-derived", f"{rule}: {times(count, what)} {done}{asked}", count=count)
     for rule, lacking in derived.waiting.items():
         if not any(rule == one for one, _ in counts):
             why = lacking or ": it is not needed, or says something else than you mean (a shorter text shows)"
-            yield note("rule-idle", f"{rule}: it fits no pair about to be joined{why}")
+            yield note("rule-idle", f"{rule}: it fits no pair asked about{why}")
 
 
 def write_derived(derived: DerivedRules) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 import random
 import re
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from caspr import adjudicate, read
 from caspr.adjudication import adjudicate_document, prepare
-from caspr.engines.asp import grounding
+from caspr.engines.asp import asked_pairs, grounding
 from caspr.engines.asp.grounding import derive, derive_within, refuse_forged
 from caspr.engines.asp.rule_files import VOCABULARY, parse_rules
 from caspr.engines.native.proof_writer import prove_optimal
@@ -307,13 +308,17 @@ RULES = (
     "together_cost(M1,M2,2) :- text(M1,T), text(M2,U), T != U.",
     "together_cost(M1,M2,1) :- in_sentence(M1,N), in_sentence(M2,K), N < K.",
     "forbid(M1,M2) :- span(M1,S,_), span(M2,S+1,_).",
+    "together_cost(M1,M2,3) :- linked(_,M2,M1), in_sentence(M1,N), in_sentence(M2,K), K < N.",
     'apart_cost(M1,M2,2) :- label(_,M1,"pl"), label(_,M2,"pl"), M1 < M2.',
     'mention_cost(M,2) :- lower_text(M,"a").',
 )
 
 
-def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask about the chains of solutions only, as in a large text, and compare with asking about all pairs."""
+@pytest.mark.parametrize("links", [0, 1_000_000])
+def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(
+    monkeypatch: pytest.MonkeyPatch, links: int
+) -> None:
+    """Ask about the chains of solutions, and of annotators if there are few links, or about all pairs."""
     for seed in some(range(60), 12):
         rng = random.Random(seed)
         annotations = labelled(rng)
@@ -321,6 +326,7 @@ def test_rules_about_pairs_of_chains_lead_to_the_same_optimum(monkeypatch: pytes
         settings = change(Settings(), {"rules": RuleFile("ours.lp", text)})
         full = adjudicate_document(annotations, settings=settings)
         monkeypatch.setattr(grounding, "MANY", 0)
+        monkeypatch.setattr(grounding, "MANY_LINKS", links)
         lazy = adjudicate_document(annotations, settings=settings)
         monkeypatch.undo()
         assert (lazy.value, lazy.status) == (full.value, full.status) and lazy.status == "optimal", seed
@@ -379,6 +385,45 @@ def test_rules_that_are_asked_about_all_mentions_may_be_among_those_about_chains
     asked = set(derive_within(instance.under(lazy), (chains[0].mentions,)).consequences)
     within = {one for one in full.consequences if set(one.mentions) <= set(chains[0].mentions)}
     assert within <= asked <= set(full.consequences)
+
+
+def test_rules_about_links_are_asked_about_all_links_unless_there_are_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether anybody linked two mentions is said by kinds of mentions, or by chains if these are fewer."""
+    monkeypatch.setattr(grounding, "MANY", 0)
+    anyone, someone = (f"forbid(M1,M2) :- linked({who},M1,M2), M1 < M2." for who in "_A")
+    for seed in range(6):
+        instance = Instance(tuple(labelled(random.Random(seed))))
+        derived, _ = derive(instance, [RuleFile("ours.lp", anyone)])
+        same, _ = derive(instance, [RuleFile("ours.lp", someone)])
+        linked = {pair for one in instance.votes.members.values() for pair in combinations(one, 2)}
+        assert {one.mentions for one in derived.consequences} == linked and not derived.partial
+        assert {one.mentions for one in same.consequences} == linked
+        with monkeypatch.context() as changed:
+            changed.setattr(asked_pairs, "TIMES", 0)
+            assert derive(instance, [RuleFile("ours.lp", anyone)])[0] == derived
+        with monkeypatch.context() as changed:
+            changed.setattr(grounding, "MANY_LINKS", 0)
+            many, _ = derive(instance, [RuleFile("ours.lp", anyone)])
+            assert many.partial and not many.consequences
+
+
+def test_only_pairs_that_nobody_linked_are_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grounding, "MANY", 0)
+    document = Document("d", ("w",) * 5)
+    a, b, c, d, e = (Span(token, token) for token in range(1, 6))
+    chains = [Chain.of("1", [a, b, c])], [Chain.of("1", [c, d, e])]
+    annotations = tuple(Annotation.of(name, document, one) for name, one in zip("xy", chains, strict=True))
+    instance = Instance(annotations)
+    derived, _ = derive(instance, [RuleFile("ours.lp", "forbid(M1,M2) :- text(M1,T), text(M2,T).")])
+    assert len(derived.consequences) == 6
+    ruled = instance.under(derived)
+    more = derive_within(ruled, ((a, c), (b, d, e)))
+    assert {one.mentions for one in more.consequences[6:]} == {(b, d), (b, e)}
+    monkeypatch.setattr(grounding, "_run", None)  # clingo is not asked what is known
+    assert derive_within(ruled, ((a, c), (d, e))) is derived
+    assert derive_within(instance.under(more), ((b, d), (a, c))) is more
 
 
 def test_the_library_asks_about_mentions_alike() -> None:

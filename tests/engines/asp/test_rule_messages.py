@@ -199,9 +199,9 @@ def test_notes_on_a_large_text_say_which_pairs_were_asked_about(monkeypatch: pyt
     derived, findings = derive(PAPER, [RuleFile("ours.lp", text)])
     notes = [*findings, *rule_findings(derived)]
     assert [note.code for note in notes] == ["rule-idle"] * 3
-    assert "it fits no pair about to be joined: it is not needed, or says" in notes[0].message
-    assert notes[1].message.endswith("it fits no pair about to be joined, since these files have no label")
+    assert "it fits no pair asked about: it is not needed, or says" in notes[0].message
+    assert notes[1].message.endswith("it fits no pair asked about, since these files have no label")
     assert notes[2].message.endswith(', since these files have no text "xyzzy"')
     together = (tuple(span for span in PAPER.votes.marks if span.start == span.end),)
     notes = list(rule_findings(grounding.derive_within(PAPER.under(derived), together)))
-    assert "1 pair kept apart, of those about to be joined" in notes[0].message
+    assert "1 pair kept apart, of those asked about" in notes[0].message

@@ -11,15 +11,11 @@ document.
 **Large texts.** In a novel, a rule that forbids pairs of two kinds has two hundred million instances.
 Forbidden pairs and costs of being together only make solutions dearer: without them, the optimum is a
 *relaxation*, and one that breaks none of them is an optimum with them (the argument of
-`engines.native.nesting`). So in a document of more than `MANY` pairs these rules are asked about no pair at
-first, and then about the pairs that a solution puts into one chain, again and again until nothing new is
-derived: `derive_within` asks, `adjudication` goes round. To the body comes that both mentions are in one
-chain, `caspr_chain(C,M1), caspr_chain(C,M2)`. All other rules are asked about everything, once.
-
-*Mentions alike.* Where rules only look at what mentions are like (their words, types, names, labels), and not
-at where they are, two mentions with the same facts can be swapped in all facts, and so in all that follows
-from them. Then it is enough to ask about two of a kind in each chain, and what is derived of these two holds
-for all.
+`engines.native.nesting`). So in a document of more than `MANY` pairs these rules are asked at first about the
+pairs that annotators linked, unless these are more than `MANY_LINKS`, and then about the other pairs that a
+solution puts into one chain, again and again until nothing new is derived: `derive_within` asks,
+`adjudication` goes round. How one asks about some pairs: `AskedPairs`. All other rules are asked about
+everything, once.
 
 Clingo runs in a child process where there are limits or Ctrl-C must end it, as in `solve` (`answer_set`).
 """
@@ -28,14 +24,15 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from caspr.engines.asp.answer_set import CIRCLE, answer_set
+from caspr.engines.asp.asked_pairs import AskedPairs, Profiles
 from caspr.engines.asp.pipes import OutOfMemoryError, TimeOutError, run_pipe
 from caspr.engines.asp.rule_errors import unsafe
 from caspr.engines.asp.rule_files import (
@@ -59,7 +56,9 @@ from caspr.text.findings import Finding, note, shorten, times, warning
 from caspr.text.trees import head_of, is_empty, with_tree
 
 MANY = 200_000
-"""In documents with more pairs of mentions, rules about pairs are asked about the chains of solutions."""
+"""In documents with more pairs of mentions, rules about pairs are not asked about all of them."""
+MANY_LINKS = 1_000_000
+"""Where annotators gave more links, rules about pairs are asked only about the chains of solutions."""
 ALIKE = frozenset(
     {"annotator", "annotator_name", "text", "lower_text", "entity_type", "entity_name", "label"}
 )
@@ -87,8 +86,9 @@ _ATOM = re.compile(
 
 _MENTION = re.compile(r"mid\((\d+),(\d+)\)")
 
-Group = Sequence[Span]
-"""Mentions that share a chain."""
+Fact = tuple[str, tuple[Any, ...]]
+_Derived = tuple[int, tuple[Span, ...], int]
+"""The number of a rule, what it is about, and a cost."""
 
 
 def derive(
@@ -101,9 +101,10 @@ def derive(
     parsed = parse_rules(files)
     _refuse_unsafe((*parsed.about_input, *parsed.about_solution))
     mentions = len(_marked(instance))
-    waiting = [rule for rule in parsed.about_input if _is_lazy(rule, parsed)]
+    waiting = [rule for rule in parsed.about_input if _is_lazy(rule, parsed, instance)]
     lazy = mentions * (mentions - 1) // 2 > MANY and bool(waiting)
-    derived = _run(instance, parsed, () if lazy else None, limits or Limits())
+    linked = list(map(frozenset, instance.votes.members.values())) if lazy and _are_few(instance) else []
+    derived = _asked(instance, parsed, AskedPairs.about(linked) if lazy else None, limits or Limits())
     marked = _marked(instance)
     kept = tuple(one for one in derived if marked.issuperset(one.mentions))
     findings = list(parsed.findings)
@@ -120,7 +121,7 @@ def derive(
             )
     program = _solution_program(instance, parsed) if parsed.about_solution else ""
     later = {rule.rule: _lacking(instance, rule, parsed) for rule in waiting if lazy}
-    return DerivedRules(kept, tuple(files), lazy, program, waiting=later), tuple(findings)
+    return DerivedRules(kept, tuple(files), lazy, program, tuple(linked), later), tuple(findings)
 
 
 def _refuse_unsafe(rules: Sequence[ParsedRule]) -> None:
@@ -177,7 +178,7 @@ def refuse_forged(
     """
     parsed, said = parse_rules(files), set(instance.rules.consequences)
     limits, marked, partial = limits or Limits(), _marked(instance), instance.rules.partial
-    asked = [one.mentions for one in said if one.effect in _LAZY] if partial else None
+    asked = AskedPairs.about([one.mentions for one in said if one.effect in _LAZY]) if partial else None
     derived = {one for one in _run(instance, parsed, asked, limits) if marked.issuperset(one.mentions)}
     missing = {one for one in derived - said if not (partial and one.effect in _LAZY)}
     wrong = (said - derived) | missing
@@ -198,30 +199,47 @@ def derive_within(instance: Instance, partition: Partition, limits: Limits | Non
     What was asked of a chain need not be asked of a part of it.
     """
     rules = instance.rules
-    asked = [frozenset(chain) for chain in partition]
-    new = [chain for chain in asked if not any(chain <= known for known in rules.asked)]
-    if not new:
+    chains = [frozenset(chain) for chain in partition]
+    new = [chain for chain in chains if not any(chain <= known for known in rules.asked)]
+    pairs = AskedPairs.about(new, rules.asked)
+    if not pairs.near:
         return rules
-    parsed = parse_rules(rules.files)
-    chains = [sorted(chain) for chain in new]
-    alike = _are_alike(parsed)
-    facts = _profiles(instance, parsed) if alike else {}
-    sample = [_sample(chain, facts) if alike else chain for chain in chains]
-    derived = [one for one in _run(instance, parsed, sample, limits or Limits()) if one.effect in _LAZY]
-    if alike:
-        derived = list(_spread(derived, chains, facts))
-    return rules.extended(derived, new)
+    derived = _asked(instance, parse_rules(rules.files), pairs, limits or Limits())
+    home = {span: number for number, chain in enumerate(new) for span in chain}
+    lazy = (one for one in derived if one.effect in _LAZY)
+    within = (one for one in lazy if len({home.get(span, span) for span in one.mentions}) == 1)
+    return rules.extended(within, new)
+
+
+def _asked(
+    instance: Instance, parsed: ParsedRules, pairs: AskedPairs | None, limits: Limits
+) -> list[Consequence]:
+    """Run the rules, those about pairs only for some pairs, if these are given."""
+    if pairs is None or not pairs.near or not _are_alike(parsed):
+        return _run(instance, parsed, pairs, limits)
+    profiles = _profiles(instance, parsed)
+    return list(pairs.spread(_run(instance, parsed, pairs.sample(profiles), limits), profiles))
+
+
+def _are_few(instance: Instance) -> bool:
+    """Return whether rules can be asked about all links that annotators gave."""
+    return instance.votes.total <= MANY_LINKS
 
 
 def _marked(instance: Instance) -> frozenset[Span]:
     return frozenset(instance.votes.marks)
 
 
-def _is_lazy(rule: ParsedRule, parsed: ParsedRules) -> bool:
-    """Return whether a rule is asked only about pairs that share a chain; not if others build on it."""
-    pools = any(";" in argument for argument in rule.arguments[:2])
-    return (
-        rule.head in EFFECTS and EFFECTS[rule.head] in _LAZY and rule.head not in parsed.asked and not pools
+def _is_lazy(rule: ParsedRule, parsed: ParsedRules, instance: Instance) -> bool:
+    """Return whether a rule is asked only about pairs that may be joined; not if others build on it.
+
+    One about links has few instances where there are few links.
+    """
+    if rule.head not in EFFECTS or EFFECTS[rule.head] not in _LAZY or rule.head in parsed.asked:
+        return False
+    pair = rule.arguments[:2]
+    return not any(";" in mention for mention in pair) and not (
+        _are_few(instance) and frozenset(pair) in rule.linked
     )
 
 
@@ -265,7 +283,7 @@ def _given(literals: Iterable[str], places: Collection[tuple[str, int]]) -> set[
     }
 
 
-def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozenset[str]]:
+def _profiles(instance: Instance, parsed: ParsedRules) -> Profiles:
     """Return, for every mention, what the facts that are asked about say of it."""
     profiles: dict[Span, set[str]] = defaultdict(set)
     for name, arguments in _facts(instance, parsed.facts):
@@ -276,57 +294,21 @@ def _profiles(instance: Instance, parsed: ParsedRules) -> Mapping[Span, frozense
     return {span: frozenset(profile) for span, profile in profiles.items()}
 
 
-def _sample(chain: Group, profiles: Mapping[Span, frozenset[str]]) -> list[Span]:
-    """Return two mentions of each profile."""
-    return [span for alike in _by_profile(chain, profiles).values() for span in alike[:2]]
-
-
-def _by_profile(chain: Group, profiles: Mapping[Span, frozenset[str]]) -> dict[frozenset[str], list[Span]]:
-    groups: dict[frozenset[str], list[Span]] = defaultdict(list)
-    for span in chain:
-        groups[profiles.get(span, frozenset())].append(span)
-    return groups
-
-
-def _spread(
-    derived: Iterable[Consequence], partition: Sequence[Group], profiles: Mapping[Span, frozenset[str]]
-) -> Iterator[Consequence]:
-    """Say of all mentions of a chain what was derived of two that are like them."""
-    homes = {span: number for number, chain in enumerate(partition) for span in chain}
-    groups: dict[int, dict[frozenset[str], list[Span]]] = {}
-    done = set()
-    for one in derived:
-        number = homes.get(one.mentions[0])
-        if number is None or number != homes.get(one.mentions[1]):
-            continue  # by a rule that is not asked within chains only: known before
-        if number not in groups:
-            groups[number] = _by_profile(partition[number], profiles)
-        own, theirs = (profiles.get(span, frozenset()) for span in one.mentions)
-        key = (number, one.effect, one.cost, one.rule, frozenset((own, theirs)))
-        if key in done:
-            continue
-        done.add(key)
-        if own == theirs:
-            pairs: Iterable[tuple[Span, Span]] = combinations(groups[number][own], 2)
-        else:
-            pairs = product(groups[number][own], groups[number][theirs])
-        for a, b in pairs:
-            yield Consequence(one.effect, (min(a, b), max(a, b)), one.rule, one.cost)
-
-
 def _run(
-    instance: Instance, parsed: ParsedRules, chains: Iterable[Group] | None, limits: Limits
+    instance: Instance, parsed: ParsedRules, pairs: AskedPairs | None, limits: Limits
 ) -> list[Consequence]:
-    """Ground the rules about the input; those about pairs only within chains, if these are given."""
-    rules = [rule for rule in parsed.about_input if chains is None or not _is_lazy(rule, parsed) or chains]
-    lines = [_line(number, rule, parsed, limited=chains is not None) for number, rule in enumerate(rules)]
+    """Ground the rules about the input; those about pairs only for some pairs, if these are given."""
+    limited, near = pairs is not None, () if pairs is None else pairs.near
+    lazy = {rule for rule in parsed.about_input if limited and _is_lazy(rule, parsed, instance)}
+    rules = [rule for rule in parsed.about_input if near or rule not in lazy]
+    lines = [_line(number, rule, parsed, lazy=rule in lazy) for number, rule in enumerate(rules)]
     idle = all(rule.constant or (rule.head is not None and rule.head not in EFFECTS) for rule in rules)
-    if idle and chains is not None:
+    if idle and limited:
         return []
     # Where nothing can be derived, rules are only checked.
     given = () if idle else _facts(instance, parsed.facts)
-    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in given]
-    facts += [f"caspr_chain({n},{_term(span)})." for n, chain in enumerate(chains or ()) for span in chain]
+    questions = () if pairs is None else pairs.facts("caspr_in", "caspr_ask")
+    facts = [f"{name}({','.join(map(_term, arguments))})." for name, arguments in (*given, *questions)]
     program = "\n".join([*lines, "#show caspr_derived/2.", *facts])
     answer = _grounded(program, partial(_located, rules), limits)
     document = instance.annotations[0].document
@@ -343,30 +325,36 @@ def _consequences(answer: str, rules: Sequence[ParsedRule], document: Document) 
     def mention(start: str, end: str) -> tuple[Span, ...]:
         return (Span(int(start), int(end)),) if start else ()
 
-    derived: set[tuple[int, tuple[Span, ...], int]] = set()
+    derived: set[_Derived] = set()
     for number, start, end, other_start, other_end, cost in atoms:
         first, second = mention(start, end), mention(other_start, other_end)
         if first != second or not first:  # and not a mention with itself: a rule without M1 != M2
-            derived.add((int(number), tuple(sorted(first + second)), int(cost or 0)))
+            mentions = first + second if first < second or not second else second + first
+            derived.add((int(number), mentions, int(cost or 0)))
     return list(_checked(sorted(derived), rules, document))
 
 
 def _checked(
-    derived: Iterable[tuple[int, tuple[Span, ...], int]], rules: Sequence[ParsedRule], document: Document
+    derived: Iterable[_Derived], rules: Sequence[ParsedRule], document: Document
 ) -> Iterator[Consequence]:
     """Yield consequences; raise `InputError` for a constraint that is broken, or what makes no sense."""
+    sound: set[Span] = set()
+    costs: set[tuple[int, int]] = set()
     for number, mentions, cost in derived:
         rule = rules[number]
         if rule.head is None:
             where = "".join(f", first at {quoted}" for quoted in _quotes(mentions, document))
             raise InputError(f"{rule.rule}: this document breaks it{where}")
         effect = EFFECTS[rule.head]
-        made = consequence(effect, mentions, cost, rule.rule, len(document.tokens))
+        if (number, cost) not in costs or not sound.issuperset(mentions):  # each is checked once
+            consequence(effect, mentions, cost, rule.rule, len(document.tokens))
+            costs.add((number, cost))
+            sound.update(mentions)
         if cost or not effect.costs:
-            yield made
+            yield Consequence(effect, mentions, rule.rule, cost)
 
 
-def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, limited: bool) -> str:
+def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, lazy: bool) -> str:
     """Return what is run for a rule, in one line."""
     if rule.constant:
         return rule.text
@@ -375,8 +363,9 @@ def _line(number: int, rule: ParsedRule, parsed: ParsedRules, *, limited: bool) 
     if rule.head not in EFFECTS:
         return rule.text
     body = [rule.body] if rule.body else []
-    if limited and _is_lazy(rule, parsed):
-        body += [f"caspr_chain(CASPR_C,{argument})" for argument in rule.arguments[:2]]
+    if lazy:
+        first, second = rule.arguments[:2]
+        body += [f"caspr_in(CASPR_G,{first})", "caspr_ask(CASPR_G,CASPR_H)", f"caspr_in(CASPR_H,{second})"]
     derived = f"{rule.head[0]}({','.join(rule.arguments)})"
     own = f" {rule.text}" if rule.head in parsed.asked else ""
     return f"caspr_derived({number},{derived}){' :- ' * bool(body)}{'; '.join(body)}.{own}"
@@ -406,9 +395,6 @@ def _circle(rules: Sequence[ParsedRule]) -> str:
     asking = [rule for rule in rules if _NOT.search(_STRING.sub('""', rule.body))]
     circle = [str(rule.rule) for rule in asking if rule.head in _all_asked(rule, rules)]
     return f": {'; '.join(circle)}" if circle else ""
-
-
-Fact = tuple[str, tuple[Any, ...]]
 
 
 def _term(value: Any) -> str:
@@ -448,6 +434,9 @@ def _facts(instance: Instance, asked: frozenset[str]) -> Iterator[Fact]:
         yield from ((name, arguments) for name, arguments in about.items() if name in asked)
     for number, annotation in enumerate(instance.annotations, 1):
         yield from (fact for fact in _annotation_facts(number, annotation, asked) if fact[0] in asked)
+    if "caspr_linked" in asked:
+        chains = [chain.mentions for annotation in instance.annotations for chain in annotation.all_chains]
+        yield from AskedPairs.within(chains).facts("caspr_kind", "caspr_linked")
 
 
 def _document(instance: Instance) -> Document:

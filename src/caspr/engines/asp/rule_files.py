@@ -61,6 +61,9 @@ VOCABULARY: dict[Signature, str] = {
     ("label", 3): 'label(A,M,"pronoun"): the label that A gave the mention itself',
 }
 """What rules may ask about the input."""
+LINKS: frozenset[Signature] = frozenset({("caspr_kind", 2), ("caspr_linked", 2)})
+"""What rules that ask whether anybody linked two mentions are turned into: kinds K of mentions, and which
+are linked."""
 SOLUTION: dict[Signature, str] = {
     ("clink", 2): "clink(M1,M2): the link is used",
     ("cc", 2): "cc(M1,M2): both are in one chain (encoding mm)",
@@ -113,6 +116,8 @@ class ParsedRule:
     """What is allowed, but hardly meant."""
     quoted: tuple[tuple[str, int, str], ...] = ()
     """The quoted words that it asks for: the name of the predicate, which argument, and the word."""
+    linked: frozenset[frozenset[str]] = frozenset()
+    """The variables for two mentions of which it asks whether they are linked."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ class ParsedRules:
     @property
     def facts(self) -> frozenset[str]:
         """The names of the facts that any rule asks about; a name with other arguments is none."""
-        return frozenset(name for name, arity in self.asked if (name, arity) in VOCABULARY)
+        return frozenset(one[0] for one in self.asked if one in VOCABULARY or one in LINKS)
 
 
 def parse_rules(files: Iterable[RuleFile]) -> ParsedRules:
@@ -244,26 +249,33 @@ def _statement(file: RuleFile, lines: Sequence[str], statement: Any) -> ParsedRu
     derives = look.within(() if weak else [statement.head])
     asks = look.within((*statement.body, *((statement.weight, *statement.terms) if weak else ())))
     odd, atoms = tuple(_oddities(look, statement)), tuple(look.atoms)
+    linked = frozenset(frozenset(_linked_variables(literal)[1:]) for literal in statement.body)
     if ("linked", 3) in asks:
         statement = _unfolded(statement)
         asks = _Look(rule).within(statement.body)
     body = "; ".join(map(str, statement.body))
     if weak:
-        if str(statement.priority) != "1":
-            raise InputError(
-                f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level "
-                f"1, where all costs are: [{statement.weight}@1,...]"
-            )
-        if re.fullmatch(r"-\d+", str(statement.weight)):
-            raise InputError(
-                f"{file.name}:{begin}: found a cost of {statement.weight}, expected one from 0; to reward "
-                "what is so, let it cost that it is not: `not` before it"
-            )
+        _refuse_weight(file, statement)
         return ParsedRule(
             rule, str(_marked_own(statement)), body=body, asks=asks, atoms=atoms, weak=True, odd=odd
         )
     made, quoted = _with_head(rule, statement, body, asks, derives), tuple(_quoted(statement))
-    return replace(made, odd=odd, atoms=atoms, quoted=quoted)
+    return replace(made, odd=odd, atoms=atoms, quoted=quoted, linked=linked)
+
+
+def _refuse_weight(file: RuleFile, statement: Any) -> None:
+    """Refuse weak constraints at other levels, and such as reward."""
+    begin = statement.location.begin.line
+    if str(statement.priority) != "1":
+        raise InputError(
+            f"{file.name}:{begin}: found a weak constraint at level {statement.priority}, expected level "
+            f"1, where all costs are: [{statement.weight}@1,...]"
+        )
+    if re.fullmatch(r"-\d+", str(statement.weight)):
+        raise InputError(
+            f"{file.name}:{begin}: found a cost of {statement.weight}, expected one from 0; to reward "
+            "what is so, let it cost that it is not: `not` before it"
+        )
 
 
 class _Look(Transformer):
@@ -358,6 +370,7 @@ def _marked_own(statement: Any) -> Any:
 
 
 _LINKED = "in_chain({0},{3},{1}), in_chain({0},{3},{2}), {1} < {2}"
+_LINKED_BY_ANY = "caspr_kind({0},{1}), caspr_linked({0},{3}), caspr_kind({3},{2}), {1} < {2}"
 
 
 def _unfolded(statement: Any) -> Any:
@@ -369,8 +382,9 @@ def _unfolded(statement: Any) -> Any:
             literals.append(literal)
             continue
         names = [f"CASPR_{number}{place}" if name == "_" else name for place, name in enumerate(variables)]
+        said = _LINKED_BY_ANY if variables[0] == "_" else _LINKED
         ast.parse_string(
-            f":- {_LINKED.format(*names, f'CASPR_{number}')}.",
+            f":- {said.format(*names, f'CASPR_{number}')}.",
             lambda parsed: literals.extend(parsed.body if parsed.ast_type is ast.ASTType.Rule else ()),
         )
     return statement.update(body=literals)
@@ -446,7 +460,7 @@ def _refuse_misplaced(rule: ParsedRule, about_solution: bool) -> None:
             f"{_place(rule.rule)}: found a rule for {_named(given[0])}, which the annotations give"
             f"{f'; {IF}' * rule.choice}"
         )
-    if any(name.startswith(_OURS) for name, _ in rule.derives | rule.asks):
+    if any(name.startswith(_OURS) for name, _ in (*rule.derives, *rule.atoms)):
         raise InputError(f"{_place(rule.rule)}: found a predicate {_OURS}..., expected another name")
     wrong = [head for head in rule.derives if head[0] in list(Effect) and head not in EFFECTS]
     if wrong:
@@ -500,7 +514,7 @@ def _unknown(rules: Sequence[ParsedRule]) -> Iterator[Finding]:
     """Warn of predicates that nothing derives, with the nearest name."""
     known, defined = _known(rules), _defined(rules)
     for rule in rules:
-        for signature in sorted(rule.asks - known - defined):
+        for signature in sorted(rule.asks - known - defined - LINKS):
             message = f"{_place(rule.rule)}: nothing gives {_named(signature)}{_hint(signature, known)}"
             yield warning("unknown-predicate", message)
 
