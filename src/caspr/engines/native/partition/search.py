@@ -71,7 +71,7 @@ TINY = 8
 KICKS, MORE_KICKS = 5, 30_000
 """How often a clustering is shaken before the first relaxation; and before the first branching, times nodes.
 
-For a good clustering early, which a limit may make the last one; it saves no time (none: 0.95 times each).
+For a good clustering early, which a limit may make the last one; it saves no time.
 """
 PROGRESS, PATIENCE = 0.05, 1
 """How many rounds in a row may close less than this share of the gap before branching.

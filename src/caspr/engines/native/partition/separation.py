@@ -185,7 +185,8 @@ def violated_two_partitions(
 ) -> Cuts:
     """Look for inequalities that a point violates, starting from the cuts that hold it back.
 
-    Those come first that the point is farthest away from, by violation divided by the length of the row.
+    Those come first that the point is farthest away from, by violation divided by the length of the row;
+    what says nearly the same as one of these is left out.
     """
     watch = watch or Watch()
     inner = np.where(problem.forbidden, 0.0, x)
