@@ -75,6 +75,27 @@ def test_what_is_found_is_violated_and_new() -> None:
     assert not len(tight_nowhere)
 
 
+def test_what_is_found_is_not_nearly_the_same_twice() -> None:
+    """Three blocks of six nodes, in each of which many two-partitions are violated."""
+    x, stars = np.eye(18), list[tuple[int, ...]]()
+    for block in (0, 6, 12):
+        left, right = range(block, block + 3), range(block + 3, block + 6)
+        x[np.ix_(left, right)] = x[np.ix_(right, left)] = 0.5
+        stars += [(centre, *right) for centre in left] + [(centre, *left) for centre in right]
+    problem = Problem(np.zeros((18, 18), dtype=np.int64), np.zeros((18, 18), dtype=bool))
+    cuts = cuts_of(stars, NO_CUTS.triangles, problem)
+    found = violated_two_partitions(problem, x, cuts, np.zeros(len(cuts))).two_partitions
+    rows = []
+    for sides in found:
+        signs = np.zeros(18)
+        for nodes, sign in zip(sides, (1, -1), strict=True):
+            signs[list(nodes)] = sign
+        row = np.outer(signs, signs)[np.triu_indices(18, 1)]
+        rows.append(row / np.linalg.norm(row))
+    assert len(rows) >= 3
+    assert np.triu(np.array(rows) @ np.array(rows).T, 1).max() < 0.5
+
+
 def test_renaming_keeps_weights_and_drops_what_loses_its_form() -> None:
     cuts = Cuts.beyond_stars(SIDES).weighing(np.array([1.0, 2.0, 3.0, 4.0]))
     problem = Problem(np.zeros((6, 6), dtype=np.int64), FREE)

@@ -2,8 +2,10 @@
 
 greedy    join the two clusters of largest positive gain until there are none (additive contraction);
 polish    move single nodes, join whole clusters, as long as the value rises;
-kick      take a few clusters apart, or squeeze a node into one, and polish again; from a fixed seed: same
-          problem, same answer.
+chain     move nodes one after the other, each once, also where that loses; go back to the best on the way
+          (Kernighan and Lin 1970);
+kick      take a few clusters apart, or squeeze a node into one, polish and chain; go on from there, even from
+          a little less. From a fixed seed: same problem, same answer.
 
 *Large problems* (`sparse`). Clusters grow by joining pairs that are each other's best partner, all such
 pairs at a time; then single nodes move to the cluster where they gain most. Whenever a limit is reached,
@@ -53,6 +55,10 @@ KICKS = 2
 """How often a clustering is shaken."""
 AGREED = 0.4
 """A point agrees with a clustering on a pair if it is no farther than this from it."""
+FALL = 100
+"""A clustering may lose one in so much of its value when it is shaken, to leave where no small step gains."""
+LOSING = 50
+"""How many moves a chain makes at most without reaching more."""
 MOVES = 64
 """How many moves are considered between two looks at the clock."""
 
@@ -187,15 +193,48 @@ def _move(placement: Placement, watch: Watch) -> None:
         placement.offer_empty()
 
 
+def chain(problem: Problem, labels: Labels, watch: Watch) -> Labels:
+    """Move nodes one after the other as chains of them raise the value, or until a limit is reached."""
+    with suppress(ExpiredError):
+        better = _chained(Placement(problem, labels, watch), watch)
+        while better is not None:
+            labels = better
+            better = _chained(Placement(problem, labels, watch), watch)
+    return labels
+
+
+def _chained(placement: Placement, watch: Watch) -> Labels | None:
+    """Move each node at most once, always the one that gains most or loses least; return the best on the way.
+
+    `None` if nothing on the way gains.
+    """
+    nodes, still = np.arange(placement.problem.size), np.ones(placement.problem.size, dtype=bool)
+    gained = most = losing = 0
+    best: Labels | None = None
+    while losing < LOSING and still.any() and not watch.expired():
+        rises = placement.rises()
+        rises[nodes, placement.labels] = FORBIDDEN
+        rises[~still] = FORBIDDEN
+        node, cluster = divmod(int(rises.argmax()), rises.shape[1])
+        if rises[node, cluster] < FORBIDDEN // 2:
+            break
+        gained, losing, still[node] = gained + int(rises[node, cluster]), losing + 1, False
+        placement.move(node, cluster)
+        placement.offer_empty()
+        if gained > most:
+            most, losing, best = gained, 0, renumber(placement.labels)
+    return best
+
+
 def kick(problem: Problem, labels: Labels, watch: Watch | None = None, *, kicks: int, seed: int) -> Labels:
-    """Shake a clustering and polish it, again and again; keep what is not worse."""
+    """Shake a clustering and improve it, again and again; return the best."""
     watch = watch or Watch()
     return shaken(
         problem,
         labels,
         watch.during(range(kicks)),
         seed,
-        improve=lambda trial: polish(problem, trial, watch),
+        improve=lambda trial: chain(problem, polish(problem, trial, watch), watch),
         value=lambda trial: problem.value(trial) or 0,
     )
 
@@ -209,14 +248,20 @@ def shaken(
     improve: Callable[[Labels], Labels],
     value: Callable[[Labels], int],
 ) -> Labels:
-    """Shake a clustering and improve it, once in each round; keep what is not worse."""
+    """Shake a clustering and improve it, once in each round; return the best.
+
+    What is shaken next is the new one, unless it is clearly worse than the last.
+    """
     random = np.random.default_rng(seed)
     shakes = (_scatter, _squeeze) if problem.forbidden.any() else (_scatter,)
     best, most = labels, value(labels)
+    last = most
     for number in rounds:
-        trial = improve(renumber(shakes[number % len(shakes)](problem, best, random)))
+        trial = improve(renumber(shakes[number % len(shakes)](problem, labels, random)))
         reached = value(trial)
-        if reached >= most:
+        if reached >= last - abs(last) // FALL:
+            labels, last = trial, reached
+        if reached > most:
             best, most = trial, reached
     return best
 

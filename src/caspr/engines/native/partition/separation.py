@@ -160,12 +160,14 @@ def _grow(reach: Floats, inner: Floats, starts: int, *, deepest: bool) -> Bools:
     return large
 
 
-BEGINNINGS = 400
+BEGINNINGS = 2000
 """From how many stars, and from how many two-partitions, others are looked for at most."""
-MOST_PARTITIONS = 400
+MOST_PARTITIONS = 1000
 """How many a round adds at most."""
 TIGHT = 0.05
 """A cut with less slack holds the point back."""
+PARALLEL = 0.2
+"""Rows are added only where the cosine between any two is smaller: many climbs end near the same place."""
 STEPS = 25
 """How many nodes are added or removed at most."""
 BOLD, DESCENT = 2, 0.3
@@ -183,25 +185,18 @@ def violated_two_partitions(
 ) -> Cuts:
     """Look for inequalities that a point violates, starting from the cuts that hold it back.
 
-    Those come first that the point is farthest away from, by violation divided by the length of the row.
+    Those come first that the point is farthest away from, by violation divided by the length of the row;
+    what says nearly the same as one of these is left out.
     """
     watch = watch or Watch()
-    begin = _beginnings(cuts, slack)
     inner = np.where(problem.forbidden, 0.0, x)
-    np.fill_diagonal(inner, 0.0)
-    partitions: dict[TwoPartition, None] = {}
-    if begin:
-        climb = _Climb(inner, begin)
-        climb.run(watch)
-        for line in np.argsort(-climb.depth, kind="stable").tolist():
-            if climb.depth[line] < SHALLOW or len(partitions) == MOST_PARTITIONS:
-                break
-            sides = (np.flatnonzero(side[line]) for side in climb.deepest)
-            small, large = sorted(
-                (tuple(side.tolist()) for side in sides), key=lambda side: (len(side), side)
-            )
-            if len(small) > 1:
-                partitions[small, large] = None
+    np.fill_diagonal(inner, 1.0)
+    depth, b = _climbed(inner, _beginnings(cuts, slack), watch)
+    partitions: list[TwoPartition] = []
+    for line in _distinct(depth, b):
+        sides = (tuple(np.flatnonzero(b[line] == sign).tolist()) for sign in (1, -1))
+        small, large = sorted(sides, key=lambda side: (len(side), side))
+        partitions.append((small, large))
     return Cuts.beyond_stars(partitions)
 
 
@@ -218,70 +213,74 @@ def _beginnings(cuts: Cuts, slack: Floats) -> list[TwoPartition]:
     return chosen
 
 
-class _Climb:
-    """Local searches for deep inequalities, all at the same time: add or remove the best node of all."""
+def _climbed(inner: Floats, begin: list[TwoPartition], watch: Watch) -> tuple[Floats, Floats]:
+    """Search near cuts for deeper ones, near all at the same time: add or remove the node that raises most.
 
-    def __init__(self, inner: Floats, begin: list[TwoPartition]) -> None:
-        self.inner = inner
-        self.lines = np.arange(len(begin))
-        self.sides = np.zeros((2, len(begin), len(inner)))
-        for line, both in enumerate(begin):
-            for side, nodes in zip(self.sides, both, strict=True):
-                side[line, list(nodes)] = 1.0
-        self.pull: Floats = self.sides @ inner
-        self.depth = np.full(len(begin), NEVER)
-        self.deepest: list[Bools] = [np.zeros(side.shape, dtype=bool) for side in self.sides]
-        self._remember()
+    With b = 1 for the nodes of one side, -1 for those of the other and 0 for all others, and x = 1 between a
+    node and itself, a point violates an inequality by (|sum of b| - b x b) / 2. Return the depth of the
+    deepest inequality found from each cut, and its b.
+    """
+    b = np.zeros((len(begin), len(inner)))
+    for line, (small, large) in enumerate(begin):
+        b[line, list(small)], b[line, list(large)] = -1.0, 1.0
+    lines, pull, deepest = np.arange(len(begin)), b @ inner, b.copy()
+    depth, random = np.full(len(begin), NEVER), np.random.default_rng(len(begin))
+    for step in range(STEPS + 1):
+        reached = _depths(b, pull)
+        deeper = reached > depth[lines]
+        depth[lines[deeper]], deepest[lines[deeper]] = reached[deeper], b[deeper]
+        rise = _rises(b, pull)
+        rise += NOISE * random.random(rise.shape)
+        best = rise.argmax(axis=1)
+        least = -DESCENT if step < BOLD else 2 * NOISE
+        moving = rise[np.arange(len(rise)), best] > least
+        if step == STEPS or not moving.any() or watch.expired():
+            break
+        lines, b, pull = lines[moving], b[moving], pull[moving]
+        kind, node = np.divmod(best[moving], len(inner))
+        sign = 1.0 - 2.0 * kind
+        b[np.arange(len(b)), node] += sign
+        pull += sign[:, None] * inner[node]
+    return depth, deepest
 
-    def run(self, watch: Watch) -> None:
-        """Climb until nothing rises."""
-        random = np.random.default_rng(1)
-        for step in range(STEPS):
-            if watch.expired():
-                break
-            rise = self._rises()
-            rise += NOISE * random.random(rise.shape)
-            best = rise.argmax(axis=1)
-            least = -DESCENT if step < BOLD else 2 * NOISE
-            moving = np.flatnonzero(rise[self.lines, best] > least)
-            if not len(moving):
-                break
-            self._step(moving, best[moving])
-            self._remember()
 
-    def _rises(self) -> Floats:
-        """Return what each step raises the violation by: add to S, to T, remove from S, from T."""
-        size = self.sides.sum(axis=2)[:, :, None]
-        inside = self.sides > 0
-        outside = ~(inside[0] | inside[1])
-        small = np.minimum(size[0], size[1])
-        rises = []
-        for sign in (1, -1):
-            for side, opposite in ((0, 1), (1, 0)):
-                allowed = outside if sign > 0 else inside[side] & (size[side] > 1)
-                rise = sign * (self.pull[opposite] - self.pull[side])
-                rise = rise - (np.minimum(size[side] + sign, size[opposite]) - small)
-                rises.append(np.where(allowed, rise, NEVER))
-        return np.concatenate(rises, axis=1)
+def _depths(b: Floats, pull: Floats) -> Floats:
+    """Return how far a point is from inequalities: the violation, divided by the length of the row."""
+    sizes = np.maximum(np.abs(b).sum(axis=1), 2)
+    violation = (np.abs(b.sum(axis=1)) - (b * pull).sum(axis=1)) / 2
+    depths: Floats = violation / np.sqrt(sizes * (sizes - 1) / 2)
+    return depths
 
-    def _step(self, moving: Labels, best: Labels) -> None:
-        kind, node = np.divmod(best, len(self.inner))
-        for number, (side, sign) in enumerate(((0, 1.0), (1, 1.0), (0, -1.0), (1, -1.0))):
-            rows, nodes = moving[kind == number], node[kind == number]
-            self.sides[side, rows, nodes] += sign
-            self.pull[side, rows] += sign * self.inner[nodes]
 
-    def _remember(self) -> None:
-        """Keep what is deeper than all before."""
-        (first, second), (near, far) = self.sides, self.pull
-        left = (near * second).sum(axis=1) - (near * first).sum(axis=1) / 2 - (far * second).sum(axis=1) / 2
-        sizes = self.sides.sum(axis=2)
-        both = sizes.sum(axis=0)
-        depth = (left - sizes.min(axis=0)) / np.sqrt(both * (both - 1) / 2)
-        deeper = depth > self.depth
-        self.depth[deeper] = depth[deeper]
-        for deepest, side in zip(self.deepest, self.sides, strict=True):
-            deepest[deeper] = side[deeper] > 0
+def _distinct(depth: Floats, b: Floats) -> list[int]:
+    """Choose the deepest inequalities, but none whose row points in nearly the direction of one chosen."""
+    sides = np.minimum((b > 0).sum(axis=1), (b < 0).sum(axis=1))
+    order = np.argsort(-depth, kind="stable")
+    order = order[(depth[order] >= SHALLOW) & (sides[order] > 1)][: 2 * MOST_PARTITIONS]
+    some = b[order].astype(np.float32)
+    support = np.abs(some)
+    sizes = support.sum(axis=1)
+    lengths = np.sqrt(sizes * (sizes - 1) / 2)
+    between = ((some @ some.T) ** 2 - support @ support.T) / 2
+    alike = between > PARALLEL * lengths[:, None] * lengths
+    left, chosen = np.ones(len(order), dtype=bool), list[int]()
+    for number, line in enumerate(order.tolist()):
+        if left[number] and len(chosen) < MOST_PARTITIONS:
+            chosen.append(line)
+            left &= ~alike[number]
+    return chosen
+
+
+def _rises(b: Floats, pull: Floats) -> Floats:
+    """Return what each step raises the violation by: 1 more for each node, then 1 less."""
+    total = b.sum(axis=1)[:, None]
+    return np.concatenate(
+        [
+            np.where(sign * b < 1, (np.abs(total + sign) - np.abs(total) - 1) / 2 - sign * pull, NEVER)
+            for sign in (1, -1)
+        ],
+        axis=1,
+    )
 
 
 CLEAR = 0.05
