@@ -42,6 +42,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from caspr.engines.native.partition.cuts import Floats
 from caspr.engines.native.partition.exhaustive import Walk, enumerate_optima
 from caspr.engines.native.partition.optima import ENUMERATED, Budget, Clustering, all_optima
 from caspr.engines.native.partition.outcome import COLD, SearchOutcome, Start
@@ -58,7 +59,7 @@ from caspr.engines.native.partition.problem import (
     renumber,
 )
 from caspr.engines.native.partition.reductions import reduce
-from caspr.engines.native.partition.search import fix_in_all_optima, search
+from caspr.engines.native.partition.search import fix_in_all_optima, search, undecided
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import WRITTEN_OUT, Split, fits, shrunk_if_sparse
 from caspr.engines.native.partition.watch import Watch
@@ -188,13 +189,11 @@ def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch, sta
     value = problem.value(known)
     if problem.size <= ENUMERATED or value is None:
         return _fewest_pairs(problem, sizes, known, watch)
-    groups, narrowed, start = _fixed(problem, value, watch, start)
-    if not _is_smaller(groups, narrowed.gains > 0):
-        groups = _held_together(narrowed, known, value, watch, start)
+    groups, narrowed, start = _settled(problem, known, value, watch, start)
     if (groups == known).all():
         # Any other optimum holds the same pairs together, and more.
         return FirstOptimum(known, proven=True)
-    if not _is_smaller(groups, narrowed.gains > 0):
+    if not _is_smaller(groups, narrowed, watch):
         return _fewest_pairs(narrowed, sizes, known, watch)
     small, constant = narrowed.contract(groups)
     start = start.contracted(groups, small, constant)
@@ -202,16 +201,61 @@ def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch, sta
     return replace(first, labels=renumber(first.labels[groups]))
 
 
-def _is_smaller(groups: Labels, adjacent: Bools) -> bool:
-    """Return whether a problem falls apart, or has fewer nodes once those of each group are one."""
-    return int(groups.max()) + 1 < len(groups) or len(connected_groups(adjacent)) != 1
+def _settled(
+    problem: Problem, known: Labels, value: int, watch: Watch, start: Start
+) -> tuple[Labels, Problem, Start]:
+    """Fix and try pairs until the problem is smaller, or learn all that the optima hold together."""
+    while True:
+        groups, problem, start, x = _fixed(problem, value, watch, start, known)
+        if _is_smaller(groups, problem, watch):
+            return groups, problem, start
+        pair = undecided(problem, x)
+        if watch.expired() or _may_differ(problem, pair, known, value, watch, start):
+            return _held_together(problem, known, value, watch, start), problem, start
+        if known[pair[0]] == known[pair[1]]:
+            return _joining(problem, pair), problem, start
+        problem = problem.separate(_marked(problem, pair))
 
 
-def _fixed(problem: Problem, value: int, watch: Watch, start: Start = COLD) -> tuple[Labels, Problem, Start]:
-    """Return what all optima hold together, the problem without what all part, and where to start below."""
-    fixed = fix_in_all_optima(problem, value, watch, start)
+def _may_differ(
+    problem: Problem, pair: tuple[int, int], known: Labels, value: int, watch: Watch, start: Start
+) -> bool:
+    """Return whether some optimum may not decide a pair as the known one does."""
+    floor = value - problem.step
+    start = replace(start, floor=floor)
+    if known[pair[0]] == known[pair[1]]:
+        return search(problem.separate(_marked(problem, pair)), watch, start).bound > floor
+    groups = _joining(problem, pair)
+    small, constant = problem.contract(groups)
+    return search(small, watch, start.contracted(groups, small, constant)).bound > floor - constant
+
+
+def _joining(problem: Problem, pair: tuple[int, int]) -> Labels:
+    """Return the groups if two nodes are put together."""
+    return joined(problem.size, *np.array([pair], dtype=np.intp).T)
+
+
+def _marked(problem: Problem, pair: tuple[int, int]) -> Bools:
+    """Mark a pair."""
+    marked = np.zeros_like(problem.forbidden)
+    marked[pair] = marked[pair[::-1]] = True
+    return marked
+
+
+def _is_smaller(groups: Labels, problem: Problem, watch: Watch) -> bool:
+    """Return whether a problem with some nodes put together has fewer nodes, falls apart, or can be reduced."""
+    if int(groups.max()) + 1 < problem.size or len(connected_groups(problem.gains > 0)) != 1:
+        return True
+    return reduce(problem, watch, all_optima=True).problem.size < problem.size
+
+
+def _fixed(
+    problem: Problem, value: int, watch: Watch, start: Start = COLD, known: Labels | None = None
+) -> tuple[Labels, Problem, Start, Floats]:
+    """Return what all optima hold together, the problem without what all part, where to start, and a point."""
+    fixed = fix_in_all_optima(problem, value, watch, start, known)
     groups = joined(problem.size, *np.nonzero(fixed.together))
-    return groups, problem.separate(fixed.apart), fixed.below
+    return groups, problem.separate(fixed.apart), fixed.below, fixed.x
 
 
 def _added(sizes: Ints, labels: Labels) -> Ints:
@@ -355,17 +399,22 @@ def _first_fixed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
     known = renumber(outcome.labels)
     if not outcome.proven or watch.expired():
         return FirstOptimum(known, proven=False)
-    groups, narrowed, _ = _fixed(problem, outcome.value, watch)
-    if not _is_smaller(groups, _usable(narrowed)):
+    groups, narrowed, _, _ = _fixed(problem, outcome.value, watch)
+    if not _falls_apart(groups, _usable(narrowed)):
         groups = _held_together(narrowed, known, outcome.value, watch)
     if (groups == known).all():
         return FirstOptimum(known, proven=True)
-    if _is_smaller(groups, _usable(narrowed)):
+    if _falls_apart(groups, _usable(narrowed)):
         small, _ = narrowed.contract(groups)
         first = _first(small, _added(sizes, groups), watch)
         return replace(first, labels=renumber(first.labels[groups]))
     every = all_optima(narrowed, outcome.value, Budget(watch, LISTED))
     return _first_of(every.listed or (tuple(known.tolist()),), every.count, sizes)
+
+
+def _falls_apart(groups: Labels, adjacent: Bools) -> bool:
+    """Return whether a problem falls apart, or has fewer nodes once those of each group are one."""
+    return int(groups.max()) + 1 < len(groups) or len(connected_groups(adjacent)) != 1
 
 
 def _usable(problem: Problem) -> Bools:
