@@ -497,18 +497,20 @@ class CuttingPlanes:
         self.pace = PROGRESS if known is None else HASTE
         self._offer(known)
         self._begin()
-        together, found = np.zeros_like(self.problem.forbidden), True
-        while found and not self.stalled and self._goes_on and (known is None or not together.any()):
-            point = self._relaxed()
+        together, found, smaller = np.zeros_like(self.problem.forbidden), True, False
+        while found and not self.stalled and self._goes_on and not smaller:
+            point = self._relaxed(rounding=known is None)
             if point is None:
                 break
             more, apart = decided(point, self.floor + self.step)
             together, found = together | more, self._cut_off(point)
             self.problem = self.problem.separate(apart)
+            if known is not None:
+                smaller = together.any() or self._is_reducible(self.problem, np.arange(self.problem.size))
         below = Start(cuts=self.cuts, near=self.near, bound=self.best.bound)
         return Fixed(self.near.x, together, self.problem.forbidden, below)
 
-    def _relaxed(self) -> Point | None:
+    def _relaxed(self, *, rounding: bool = True) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
         gap = self._gap
         point = relax(
@@ -524,7 +526,8 @@ class CuttingPlanes:
             self.near = Nearby.of(self.problem, point)
             self.lower(point.bound(self.step))
             self._show(point)
-            self._round(point, gap)
+            if rounding:
+                self._round(point, gap)
             self._count(gap)
         return point
 

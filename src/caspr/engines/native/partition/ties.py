@@ -45,7 +45,7 @@ import numpy as np
 from caspr.engines.native.partition.cuts import Floats
 from caspr.engines.native.partition.exhaustive import Walk, enumerate_optima
 from caspr.engines.native.partition.optima import ENUMERATED, Budget, Clustering, all_optima
-from caspr.engines.native.partition.outcome import COLD, SearchOutcome, Start
+from caspr.engines.native.partition.outcome import COLD, SearchOutcome, Start, raised
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
     UNMET,
@@ -59,7 +59,7 @@ from caspr.engines.native.partition.problem import (
     renumber,
 )
 from caspr.engines.native.partition.reductions import reduce
-from caspr.engines.native.partition.search import fix_in_all_optima, search, undecided
+from caspr.engines.native.partition.search import PROGRESS, fix_in_all_optima, search, undecided
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import WRITTEN_OUT, Split, fits, shrunk_if_sparse
 from caspr.engines.native.partition.watch import Watch
@@ -205,29 +205,36 @@ def _settled(
     problem: Problem, known: Labels, value: int, watch: Watch, start: Start
 ) -> tuple[Labels, Problem, Start]:
     """Fix and try pairs until the problem is smaller, or learn all that the optima hold together."""
-    while True:
+    floor, gap, going_on = value - problem.step, np.inf, True
+    while going_on:
+        before = watch.work
         groups, problem, start, x = _fixed(problem, value, watch, start, known)
         if _is_smaller(groups, problem, watch):
             return groups, problem, start
-        pair = undecided(problem, x)
-        if watch.expired() or _may_differ(problem, pair, known, value, watch, start):
-            return _held_together(problem, known, value, watch, start), problem, start
-        if known[pair[0]] == known[pair[1]]:
+        pair, left = undecided(problem, x), (start.bound or 0) - floor
+        going_on, gap = left < (1 - PROGRESS) * gap and not watch.expired(), left
+        with watch.allowing(watch.work - before):
+            other = _decided_otherwise(problem, pair, known, floor, watch, start)
+        if other.bound > floor:
+            going_on = going_on and other.value <= floor
+        elif known[pair[0]] == known[pair[1]]:
             return _joining(problem, pair), problem, start
-        problem = problem.separate(_marked(problem, pair))
+        else:
+            problem, going_on = problem.separate(_marked(problem, pair)), True
+    return _held_together(problem, known, value, watch, start), problem, start
 
 
-def _may_differ(
-    problem: Problem, pair: tuple[int, int], known: Labels, value: int, watch: Watch, start: Start
-) -> bool:
-    """Return whether some optimum may not decide a pair as the known one does."""
-    floor = value - problem.step
+def _decided_otherwise(
+    problem: Problem, pair: tuple[int, int], known: Labels, floor: int, watch: Watch, start: Start
+) -> SearchOutcome:
+    """Search for clusterings above a floor that decide a pair in another way than a known one."""
     start = replace(start, floor=floor)
     if known[pair[0]] == known[pair[1]]:
-        return search(problem.separate(_marked(problem, pair)), watch, start).bound > floor
+        return search(problem.separate(_marked(problem, pair)), watch, start)
     groups = _joining(problem, pair)
     small, constant = problem.contract(groups)
-    return search(small, watch, start.contracted(groups, small, constant)).bound > floor - constant
+    outcome = search(small, watch, start.contracted(groups, small, constant))
+    return replace(outcome, value=outcome.value + constant, bound=raised(outcome.bound, constant))
 
 
 def _joining(problem: Problem, pair: tuple[int, int]) -> Labels:
