@@ -119,7 +119,10 @@ SPARE_ROUNDS, GRACE = 100, 4
 For cluster editing of 200 and more nodes (exact103, exact167), where triangles come for dozens of rounds.
 """
 SHRINKAGE = 0.1
-"""The share of nodes that fixing must remove before everything starts again, reduced and taken apart."""
+"""The share of nodes that fixing must remove before everything starts again, reduced and taken apart.
+
+Once it has put so many of the pairs apart that gain, reductions are tried: if any applies, the same.
+"""
 UNCLEAR = 0.02
 """A home and a partner are not worth branching on if they are nearer than this to being decided."""
 NEAR = 0.05
@@ -464,7 +467,7 @@ class CuttingPlanes:
         """Choose how to go on, in this order of preference; `found` says whether some cut is violated.
 
         a rough search                 ends after a few rounds
-        fixing left a smaller problem  start again on that
+        fixing left a smaller problem  start again on that; so if reductions make it smaller
         stalled for the first time     look harder: for a clustering, then for other cuts
         no cut is violated             start again on what was fixed, however little
         stalled                        branch
@@ -506,7 +509,9 @@ class CuttingPlanes:
             together, found = together | more, self._cut_off(point)
             self.problem = self.problem.separate(apart)
             if known is not None:
-                smaller = together.any() or self._is_reducible(self.problem, np.arange(self.problem.size))
+                smaller = bool(together.any()) or self._is_reducible(
+                    self.problem, np.arange(self.problem.size)
+                )
         below = Start(cuts=self.cuts, near=self.near, bound=self.best.bound)
         return Fixed(self.near.x, together, self.problem.forbidden, below)
 

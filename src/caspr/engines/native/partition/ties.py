@@ -30,11 +30,13 @@ optimum does not have v' with u, and that pair is forbidden; this holds for all 
 broke it could be swapped.
 
 **The steps**, each on what the one before leaves, component by component: strict reductions of w; where
-they do not suffice, what a relaxation fixes in all optima; what all optima hold together, learned by a few
-searches; then w', and the same steps again. What is left has few nodes, whose optima are listed, so that
-the first can be taken. Mentions add up over components, and labels are compared node by node, so each
-component is decided on its own. Most problems have no more than one optimum with the fewest pairs, and
-reductions show it.
+they do not suffice, what a relaxation fixes in all optima; where its rounds get dear, a trial of one pair: if
+no clustering that decides it in another way than the optimum known gains as much, all optima decide it alike.
+A trial may do no more work than the rounds before it did. Where trials find another optimum or the bound
+stalls, what all optima hold together, learned by a few searches; then w', and the same steps again. What is
+left has few nodes, whose optima are listed, so that the first can be taken. Mentions add up over components,
+and labels are compared node by node, so each component is decided on its own. Most problems have no more than
+one optimum with the fewest pairs, and reductions show it.
 """
 
 from collections.abc import Sequence
@@ -68,6 +70,8 @@ LISTED = 25_000
 """How many optima of one component are compared: all that nine nodes can have, and more."""
 ROUNDS = 20
 """How many optima are looked for to learn what all of them hold together."""
+DEAR = 30_000_000
+"""Fixing that takes less work is no dearer than what comes before the first relaxation of a trial."""
 TRIES = 300
 """How many partners of demands are tried one by one in one problem."""
 
@@ -213,7 +217,10 @@ def _settled(
             return groups, problem, start
         pair, left = undecided(problem, x), (start.bound or 0) - floor
         going_on, gap = left < (1 - PROGRESS) * gap and not watch.expired(), left
-        with watch.allowing(watch.work - before):
+        spent = watch.work - before
+        if spent < DEAR:
+            continue
+        with watch.allowing(spent):
             other = _decided_otherwise(problem, pair, known, floor, watch, start)
         if other.bound > floor:
             going_on = going_on and other.value <= floor
@@ -250,7 +257,7 @@ def _marked(problem: Problem, pair: tuple[int, int]) -> Bools:
 
 
 def _is_smaller(groups: Labels, problem: Problem, watch: Watch) -> bool:
-    """Return whether a problem with some nodes put together has fewer nodes, falls apart, or can be reduced."""
+    """Return whether a problem has fewer nodes with some put together, falls apart or can be reduced."""
     if int(groups.max()) + 1 < problem.size or len(connected_groups(problem.gains > 0)) != 1:
         return True
     return reduce(problem, watch, all_optima=True).problem.size < problem.size
@@ -259,7 +266,10 @@ def _is_smaller(groups: Labels, problem: Problem, watch: Watch) -> bool:
 def _fixed(
     problem: Problem, value: int, watch: Watch, start: Start = COLD, known: Labels | None = None
 ) -> tuple[Labels, Problem, Start, Floats]:
-    """Return what all optima hold together, the problem without what all part, where to start, and a point."""
+    """Return what all optima hold together, the problem without what all part, and where to start below.
+
+    The last is the point of the last relaxation.
+    """
     fixed = fix_in_all_optima(problem, value, watch, start, known)
     groups = joined(problem.size, *np.nonzero(fixed.together))
     return groups, problem.separate(fixed.apart), fixed.below, fixed.x
