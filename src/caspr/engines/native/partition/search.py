@@ -513,7 +513,7 @@ class CuttingPlanes:
                     self.problem, np.arange(self.problem.size)
                 )
         below = Start(cuts=self.cuts, near=self.near, bound=self.best.bound)
-        return Fixed(self.near.x, together, self.problem.forbidden, below)
+        return Fixed(self.near.x, together, self.problem.forbidden & ~self.original.forbidden, below)
 
     def _relaxed(self, *, rounding: bool = True) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
