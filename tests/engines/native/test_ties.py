@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import replace
-from itertools import count
+from itertools import combinations, count
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from caspr.engines.native import Memory, engine, solve_with
 from caspr.engines.native import ties as instance_ties
 from caspr.engines.native.partition import exhaustive, ties, watch
 from caspr.engines.native.partition.exhaustive import Walk
-from caspr.engines.native.partition.outcome import SearchOutcome
+from caspr.engines.native.partition.outcome import COLD, SearchOutcome
 from caspr.engines.native.partition.problem import LARGEST_MASS, Demand, Problem
 from caspr.engines.native.partition.search import search
 from caspr.engines.native.partition.sparse import SparseProblem, listed
@@ -66,10 +66,13 @@ def test_the_first_optimum_of_a_problem(block: int) -> None:
         assert tuple(found.labels.tolist()) == by_definition(problem), seed
 
 
-@pytest.mark.parametrize("rounds", [0, 20])
+@pytest.mark.parametrize(("rounds", "dear"), [(0, ties.DEAR), (20, ties.DEAR), (20, 0), (0, 0)])
 @pytest.mark.parametrize("block", range(10, 15))
-def test_the_first_optimum_by_fixing(block: int, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_optimum_by_fixing(
+    block: int, rounds: int, dear: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Problems of more than two nodes count as large, and so do all that are not written down."""
+    monkeypatch.setattr(ties, "DEAR", dear)
     monkeypatch.setattr(ties, "ENUMERATED", 2)
     monkeypatch.setattr(ties, "WRITTEN_OUT", 4)
     monkeypatch.setattr(ties, "ROUNDS", rounds)
@@ -78,6 +81,35 @@ def test_the_first_optimum_by_fixing(block: int, rounds: int, monkeypatch: pytes
         found = first(problem)
         assert found.proven
         assert tuple(found.labels.tolist()) == by_definition(problem), seed
+
+
+def test_a_pair_is_decided_where_no_optimum_decides_otherwise() -> None:
+    """All pairs of small problems are tried, against a list of all optima."""
+    for seed in range(how_many(200, 40)):
+        problem = random_problem(seed, 7).dense()
+        optima = exhaustive.enumerate_optima(problem, limit=1000)
+        assert optima is not None
+        known = np.array(optima.first, dtype=np.intp)
+        floor, every = optima.value - problem.step, np.array(optima.clusterings)
+        for pair in combinations(range(problem.size), 2):
+            if not problem.forbidden[pair]:
+                together = every[:, pair[0]] == every[:, pair[1]]
+                alike = bool((together == (known[pair[0]] == known[pair[1]])).all())
+                other = ties._decided_otherwise(problem, pair, known, floor, Watch(), COLD)
+                assert (other.bound <= floor) == alike, (seed, pair)
+                assert (other.value > floor) == (not alike), (seed, pair)
+
+
+def test_a_step_within_a_step_is_allowed_no_more_than_that() -> None:
+    steps = Watch()
+    with steps.allowing(100):
+        with steps.allowing(10):
+            assert steps.expired(10)
+        assert not steps.expired(80)
+        with steps.allowing(1000):
+            assert steps.expired(10)
+        assert steps.expired(0)
+    assert not steps.expired(0)
 
 
 def test_an_optimum_across_components_is_cut() -> None:

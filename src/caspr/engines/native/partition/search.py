@@ -50,6 +50,7 @@ from caspr.engines.native.partition.problem import (
     joined,
     renumber,
 )
+from caspr.engines.native.partition.reductions import reduce
 from caspr.engines.native.partition.separation import (
     violated_partner_stars,
     violated_pentagons,
@@ -85,6 +86,8 @@ Where few pairs are forbidden, those go on as fine rounds, once one of them clos
 
 Less effort is faster on these documents (0.1: 0.84 times; patience 1: 0.88).
 """
+HASTE = 0.3
+"""The share of the gap that a round must close where trying the other side of a pair is the alternative."""
 TOLERANCE, THOROUGH_TOLERANCE, FINE_TOLERANCE = 0.2, 0.05, 0.01
 """The share of the gap by which a relaxation may be wrong, one of a thorough round, and one of a fine round.
 
@@ -118,7 +121,10 @@ SPARE_ROUNDS, GRACE = 100, 4
 For cluster editing of 200 and more nodes (exact103, exact167), where triangles come for dozens of rounds.
 """
 SHRINKAGE = 0.1
-"""The share of nodes that fixing must remove before everything starts again, reduced and taken apart."""
+"""The share of nodes that fixing must remove before everything starts again, reduced and taken apart.
+
+Once it has put so many of the pairs apart that gain, reductions are tried: if any applies, the same.
+"""
 UNCLEAR = 0.02
 """A home and a partner are not worth branching on if they are nearer than this to being decided."""
 NEAR = 0.05
@@ -374,6 +380,7 @@ class CuttingPlanes:
         self.first, self.crowded = start.is_first(problem), is_crowded(problem)
         self.slow, self.moved, self.thorough, self.spare_rounds = 0, True, False, SPARE_ROUNDS
         self.turn, self.rounds, self.shaken, self.fine = 0, 0, not self.first, False
+        self.pace, self.gaining = PROGRESS, int(np.count_nonzero(problem.gains > 0))
         self.cuts, self.near = NO_CUTS, start.near or Nearby((problem.gains > 0).astype(np.float64), {})
         self.names = np.arange(problem.size)
         # For the proof: the best bound of a relaxation that was solved here, and that relaxation.
@@ -462,7 +469,7 @@ class CuttingPlanes:
         """Choose how to go on, in this order of preference; `found` says whether some cut is violated.
 
         a rough search                 ends after a few rounds
-        fixing left a smaller problem  start again on that
+        fixing left a smaller problem  start again on that; so if reductions make it smaller
         stalled for the first time     look harder: for a clustering, then for other cuts
         no cut is violated             start again on what was fixed, however little
         stalled                        branch
@@ -471,7 +478,7 @@ class CuttingPlanes:
         left, stuck = groups.max() + 1, self.stalled or not found
         if self.start.rough and (not found or self.rounds == ROUGH_ROUNDS):
             return Next.LEAVE
-        if left <= (1 - SHRINKAGE) * self.problem.size:
+        if left <= (1 - SHRINKAGE) * self.problem.size or self._is_reducible(narrowed, groups):
             return Next.DESCEND
         if stuck and self._tried_harder():
             return Next.REPEAT
@@ -479,22 +486,38 @@ class CuttingPlanes:
             return Next.DESCEND
         return Next.BRANCH if stuck else Next.NARROW
 
-    def fix(self) -> Fixed:
-        """Cut until that stalls; return what all clusterings above the floor decide alike."""
+    def _is_reducible(self, narrowed: Problem, groups: Labels) -> bool:
+        """Return whether reductions find something, once enough pairs that gain were fixed."""
+        gaining = int(np.count_nonzero(narrowed.gains > 0))
+        if narrowed.demands or gaining > (1 - SHRINKAGE) * self.gaining:
+            return False
+        self.gaining, (small, _) = gaining, narrowed.contract(groups)
+        return reduce(small, self.watch, cores=False).problem.size < small.size
+
+    def fix(self, known: Labels | None) -> Fixed:
+        """Cut until that stalls; return what all clusterings above the floor decide alike.
+
+        With an optimum known, end sooner: once nodes are together, or rounds become dearer than a trial.
+        """
+        self.pace = PROGRESS if known is None else HASTE
+        self._offer(known)
         self._begin()
-        together, apart = np.zeros_like(self.problem.forbidden), np.zeros_like(self.problem.forbidden)
-        found = True
-        while found and not self.stalled and self._goes_on:
-            point = self._relaxed()
+        together, found, smaller = np.zeros_like(self.problem.forbidden), True, False
+        while found and not self.stalled and self._goes_on and not smaller:
+            point = self._relaxed(rounding=known is None)
             if point is None:
                 break
-            more, less = decided(point, self.floor + self.step)
-            together, apart = together | more, apart | less
-            found = self._cut_off(point)
+            more, apart = decided(point, self.floor + self.step)
+            together, found = together | more, self._cut_off(point)
+            self.problem = self.problem.separate(apart)
+            if known is not None:
+                smaller = bool(together.any()) or self._is_reducible(
+                    self.problem, np.arange(self.problem.size)
+                )
         below = Start(cuts=self.cuts, near=self.near, bound=self.best.bound)
-        return Fixed(self.near.x, together, apart, below)
+        return Fixed(self.near.x, together, self.problem.forbidden & ~self.original.forbidden, below)
 
-    def _relaxed(self) -> Point | None:
+    def _relaxed(self, *, rounding: bool = True) -> Point | None:
         """Solve the relaxation, take its bound and round its point."""
         gap = self._gap
         point = relax(
@@ -510,7 +533,8 @@ class CuttingPlanes:
             self.near = Nearby.of(self.problem, point)
             self.lower(point.bound(self.step))
             self._show(point)
-            self._round(point, gap)
+            if rounding:
+                self._round(point, gap)
             self._count(gap)
         return point
 
@@ -609,7 +633,7 @@ class CuttingPlanes:
     def _pace(self) -> float:
         """The share of the gap that a round should close."""
         thorough = FINE_PROGRESS if self.fine else THOROUGH_PROGRESS
-        return thorough if self.first and self.thorough else PROGRESS
+        return thorough if self.first and self.thorough else self.pace
 
     @property
     def _effort(self) -> int | None:
@@ -780,6 +804,8 @@ def new_cuts(problem: Problem, x: Floats, watch: Watch | None = None, *, thoroug
     return lifted(triangles | stars, problem, watch)
 
 
-def fix_in_all_optima(problem: Problem, value: int, watch: Watch, start: Start = COLD) -> Fixed:
-    """Return what all optima put together and apart."""
-    return CuttingPlanes(problem, watch, replace(start, floor=value - problem.step)).fix()
+def fix_in_all_optima(
+    problem: Problem, value: int, watch: Watch, start: Start = COLD, known: Labels | None = None
+) -> Fixed:
+    """Return what all optima put together and apart, or some of it, sooner, if one of them is known."""
+    return CuttingPlanes(problem, watch, replace(start, floor=value - problem.step)).fix(known)

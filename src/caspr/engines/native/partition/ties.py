@@ -30,11 +30,13 @@ optimum does not have v' with u, and that pair is forbidden; this holds for all 
 broke it could be swapped.
 
 **The steps**, each on what the one before leaves, component by component: strict reductions of w; where
-they do not suffice, what a relaxation fixes in all optima; what all optima hold together, learned by a few
-searches; then w', and the same steps again. What is left has few nodes, whose optima are listed, so that
-the first can be taken. Mentions add up over components, and labels are compared node by node, so each
-component is decided on its own. Most problems have no more than one optimum with the fewest pairs, and
-reductions show it.
+they do not suffice, what a relaxation fixes in all optima; where its rounds get dear, a trial of one pair: if
+no clustering that decides it in another way than the optimum known gains as much, all optima decide it alike.
+A trial may do no more work than the rounds before it did. Where trials find another optimum or the bound
+stalls, what all optima hold together, learned by a few searches; then w', and the same steps again. What is
+left has few nodes, whose optima are listed, so that the first can be taken. Mentions add up over components,
+and labels are compared node by node, so each component is decided on its own. Most problems have no more than
+one optimum with the fewest pairs, and reductions show it.
 """
 
 from collections.abc import Sequence
@@ -42,9 +44,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from caspr.engines.native.partition.cuts import Floats
 from caspr.engines.native.partition.exhaustive import Walk, enumerate_optima
 from caspr.engines.native.partition.optima import ENUMERATED, Budget, Clustering, all_optima
-from caspr.engines.native.partition.outcome import COLD, SearchOutcome, Start
+from caspr.engines.native.partition.outcome import COLD, SearchOutcome, Start, raised
 from caspr.engines.native.partition.problem import (
     LARGEST_MASS,
     UNMET,
@@ -58,7 +61,7 @@ from caspr.engines.native.partition.problem import (
     renumber,
 )
 from caspr.engines.native.partition.reductions import reduce
-from caspr.engines.native.partition.search import fix_in_all_optima, search
+from caspr.engines.native.partition.search import PROGRESS, fix_in_all_optima, search, undecided
 from caspr.engines.native.partition.sparse import SparseProblem
 from caspr.engines.native.partition.splitting import WRITTEN_OUT, Split, fits, shrunk_if_sparse
 from caspr.engines.native.partition.watch import Watch
@@ -67,6 +70,8 @@ LISTED = 25_000
 """How many optima of one component are compared: all that nine nodes can have, and more."""
 ROUNDS = 20
 """How many optima are looked for to learn what all of them hold together."""
+DEAR = 30_000_000
+"""Fixing that takes less work is no dearer than what comes before the first relaxation of a trial."""
 TRIES = 300
 """How many partners of demands are tried one by one in one problem."""
 
@@ -188,13 +193,11 @@ def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch, sta
     value = problem.value(known)
     if problem.size <= ENUMERATED or value is None:
         return _fewest_pairs(problem, sizes, known, watch)
-    groups, narrowed, start = _fixed(problem, value, watch, start)
-    if not _is_smaller(groups, narrowed.gains > 0):
-        groups = _held_together(narrowed, known, value, watch, start)
+    groups, narrowed, start = _settled(problem, known, value, watch, start)
     if (groups == known).all():
         # Any other optimum holds the same pairs together, and more.
         return FirstOptimum(known, proven=True)
-    if not _is_smaller(groups, narrowed.gains > 0):
+    if not _is_smaller(groups, narrowed, watch):
         return _fewest_pairs(narrowed, sizes, known, watch)
     small, constant = narrowed.contract(groups)
     start = start.contracted(groups, small, constant)
@@ -202,16 +205,74 @@ def _fixed_first(problem: Problem, sizes: Ints, known: Labels, watch: Watch, sta
     return replace(first, labels=renumber(first.labels[groups]))
 
 
-def _is_smaller(groups: Labels, adjacent: Bools) -> bool:
-    """Return whether a problem falls apart, or has fewer nodes once those of each group are one."""
-    return int(groups.max()) + 1 < len(groups) or len(connected_groups(adjacent)) != 1
+def _settled(
+    problem: Problem, known: Labels, value: int, watch: Watch, start: Start
+) -> tuple[Labels, Problem, Start]:
+    """Fix and try pairs until the problem is smaller, or learn all that the optima hold together."""
+    floor, gap, going_on = value - problem.step, np.inf, True
+    while going_on:
+        before = watch.work
+        groups, problem, start, x = _fixed(problem, value, watch, start, known)
+        if _is_smaller(groups, problem, watch):
+            return groups, problem, start
+        pair, left = undecided(problem, x), (start.bound or 0) - floor
+        going_on, gap = left < (1 - PROGRESS) * gap and not watch.expired(), left
+        spent = watch.work - before
+        if spent < DEAR:
+            continue
+        with watch.allowing(spent):
+            other = _decided_otherwise(problem, pair, known, floor, watch, start)
+        if other.bound > floor:
+            going_on = going_on and other.value <= floor
+        elif known[pair[0]] == known[pair[1]]:
+            return _joining(problem, pair), problem, start
+        else:
+            problem, going_on = problem.separate(_marked(problem, pair)), True
+    return _held_together(problem, known, value, watch, start), problem, start
 
 
-def _fixed(problem: Problem, value: int, watch: Watch, start: Start = COLD) -> tuple[Labels, Problem, Start]:
-    """Return what all optima hold together, the problem without what all part, and where to start below."""
-    fixed = fix_in_all_optima(problem, value, watch, start)
+def _decided_otherwise(
+    problem: Problem, pair: tuple[int, int], known: Labels, floor: int, watch: Watch, start: Start
+) -> SearchOutcome:
+    """Search for clusterings above a floor that decide a pair in another way than a known one."""
+    start = replace(start, floor=floor)
+    if known[pair[0]] == known[pair[1]]:
+        return search(problem.separate(_marked(problem, pair)), watch, start)
+    groups = _joining(problem, pair)
+    small, constant = problem.contract(groups)
+    outcome = search(small, watch, start.contracted(groups, small, constant))
+    return replace(outcome, value=outcome.value + constant, bound=raised(outcome.bound, constant))
+
+
+def _joining(problem: Problem, pair: tuple[int, int]) -> Labels:
+    """Return the groups if two nodes are put together."""
+    return joined(problem.size, *np.array([pair], dtype=np.intp).T)
+
+
+def _marked(problem: Problem, pair: tuple[int, int]) -> Bools:
+    """Mark a pair."""
+    marked = np.zeros_like(problem.forbidden)
+    marked[pair] = marked[pair[::-1]] = True
+    return marked
+
+
+def _is_smaller(groups: Labels, problem: Problem, watch: Watch) -> bool:
+    """Return whether a problem has fewer nodes with some put together, falls apart or can be reduced."""
+    if int(groups.max()) + 1 < problem.size or len(connected_groups(problem.gains > 0)) != 1:
+        return True
+    return reduce(problem, watch, all_optima=True).problem.size < problem.size
+
+
+def _fixed(
+    problem: Problem, value: int, watch: Watch, start: Start = COLD, known: Labels | None = None
+) -> tuple[Labels, Problem, Start, Floats]:
+    """Return what all optima hold together, the problem without what all part, and where to start below.
+
+    The last is the point of the last relaxation.
+    """
+    fixed = fix_in_all_optima(problem, value, watch, start, known)
     groups = joined(problem.size, *np.nonzero(fixed.together))
-    return groups, problem.separate(fixed.apart), fixed.below
+    return groups, problem.separate(fixed.apart), fixed.below, fixed.x
 
 
 def _added(sizes: Ints, labels: Labels) -> Ints:
@@ -355,17 +416,22 @@ def _first_fixed(problem: Problem, sizes: Ints, watch: Watch) -> FirstOptimum:
     known = renumber(outcome.labels)
     if not outcome.proven or watch.expired():
         return FirstOptimum(known, proven=False)
-    groups, narrowed, _ = _fixed(problem, outcome.value, watch)
-    if not _is_smaller(groups, _usable(narrowed)):
+    groups, narrowed, _, _ = _fixed(problem, outcome.value, watch)
+    if not _falls_apart(groups, _usable(narrowed)):
         groups = _held_together(narrowed, known, outcome.value, watch)
     if (groups == known).all():
         return FirstOptimum(known, proven=True)
-    if _is_smaller(groups, _usable(narrowed)):
+    if _falls_apart(groups, _usable(narrowed)):
         small, _ = narrowed.contract(groups)
         first = _first(small, _added(sizes, groups), watch)
         return replace(first, labels=renumber(first.labels[groups]))
     every = all_optima(narrowed, outcome.value, Budget(watch, LISTED))
     return _first_of(every.listed or (tuple(known.tolist()),), every.count, sizes)
+
+
+def _falls_apart(groups: Labels, adjacent: Bools) -> bool:
+    """Return whether a problem falls apart, or has fewer nodes once those of each group are one."""
+    return int(groups.max()) + 1 < len(groups) or len(connected_groups(adjacent)) != 1
 
 
 def _usable(problem: Problem) -> Bools:

@@ -81,12 +81,12 @@ class Watch:
     @contextmanager
     def allowing(self, work: int) -> Iterator[None]:
         """Let a step do no more than some work; what comes after it may go on until a limit."""
-        self.most = self.work + work
+        most, self.most = self.most, min(self.most, self.work + work)
         try:
             yield
         finally:
-            spent, self.most = self.is_spent, ENDLESS
-            if spent and self.stop is Stop.TIME and self.left > 0:
+            spent, self.most = self.is_spent, most
+            if spent and not self.is_spent and self.stop is Stop.TIME and self.left > 0:
                 self.stop = self.since = None
 
     @property
