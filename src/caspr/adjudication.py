@@ -33,7 +33,7 @@ from caspr.text.alignment import align
 from caspr.text.arguments import ONE_DOCUMENT, REVIEWS, annotations_of, files_of, listed, refused
 from caspr.text.checks import (
     adjudicated_before,
-    check_annotations,
+    find_odd,
     refuse_golds,
     refuse_nothing_marked,
     refuse_only_golds,
@@ -212,7 +212,7 @@ def prepare(
 ) -> tuple[tuple[Annotation, ...], tuple[Finding, ...]]:
     """Bring the annotations of one document onto one row of tokens, and check them."""
     aligned = tuple(align(annotations))
-    return aligned, check_annotations(aligned)
+    return aligned, find_odd(aligned)
 
 
 def made_concrete(

@@ -34,19 +34,16 @@ Where the system has no exchange, the file is replaced within microseconds of th
 """
 
 import codecs
-import ctypes
 import errno
 import hashlib
 import os
 import re
-import secrets
 import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -135,6 +132,8 @@ def similar_file(path: Path, error: Exception) -> str:
     """
     if not isinstance(error, FileNotFoundError):
         return ""
+    from difflib import get_close_matches
+
     missing = next((step for step in (*reversed(path.parents), path) if not step.exists()), path)
     try:
         present = [entry.name for entry in missing.parent.iterdir() if not entry.name.startswith(".")]
@@ -369,7 +368,7 @@ def stage(target: Path, data: bytes) -> Path:
 
 def _temporary(target: Path) -> Path:
     """Return a new name for a temporary file, which shows what file it is to become."""
-    return target.with_name(f".caspr-{_name_digest(target)}{secrets.token_hex(4)}.tmp")
+    return target.with_name(f".caspr-{_name_digest(target)}{os.urandom(4).hex()}.tmp")
 
 
 def _name_digest(path: Path) -> str:
@@ -651,6 +650,8 @@ def exchange(first: Path, second: Path) -> bool:
 @lru_cache(maxsize=1)
 def _system_exchange() -> Callable[[bytes, bytes], int] | None:
     """Return the system's function, or `None` where there is none."""
+    import ctypes
+
     with suppress(OSError, AttributeError, TypeError):
         library = ctypes.CDLL(None)
         if sys.platform == "linux":

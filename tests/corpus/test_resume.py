@@ -140,7 +140,9 @@ def test_whatever_a_result_depends_on_is_in_its_fingerprint() -> None:
     ]
     jobs = [Job("d", (), "/", options) for options in (whole, *ways)]
     jobs += [replace(jobs[0], version="0.0"), replace(jobs[0], annotators=3), replace(jobs[0], document="e")]
-    marks = [fingerprint(job, {}) for job in jobs] + [fingerprint(jobs[0], {("a", 0): b"x"})]
+    asked = [job.options.values() for job in jobs]
+    marks = [fingerprint(job, {}, values) for job, values in zip(jobs, asked, strict=True)]
+    marks.append(fingerprint(jobs[0], {("a", 0): b"x"}, asked[0]))
     assert len(set(marks)) == len(marks) > 20
 
 

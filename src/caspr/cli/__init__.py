@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
 from types import FrameType
@@ -60,6 +59,8 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the subcommand, or name those whose names are like what was written."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
             like = get_close_matches(args[0].lower(), COMMANDS, n=3, cutoff=0.6)
             hint = f"did you mean {' or '.join(like)}?" if like else "see caspr --help"
             if args[0].lower() == "help":
@@ -139,6 +140,8 @@ def _with_nearest_option(error: click.ClickException) -> click.ClickException:
             return click.NoSuchOption(error.option_name, message=message, ctx=error.ctx)
     if not isinstance(error, click.NoSuchOption) or not error.possibilities:
         return error
+    from difflib import get_close_matches
+
     nearest = get_close_matches(error.option_name, error.possibilities, n=1, cutoff=0)
     return click.NoSuchOption(error.option_name, possibilities=nearest, ctx=error.ctx)
 

@@ -186,10 +186,10 @@ def _piece(stream: IO[bytes], piece: DocumentPiece) -> bytes:
     return stream.read(piece.length)
 
 
-def fingerprint(job: Job, contents: Contents) -> str:
-    """Return a hash of everything the outcome depends on: inputs, options and version."""
+def fingerprint(job: Job, contents: Contents, asked: Mapping[str, Any]) -> str:
+    """Return a hash of everything the outcome depends on: inputs, version, and the values of the options."""
     digest = hashlib.sha256()
-    head = [job.version, job.document, job.annotators, job.options.values()]
+    head = [job.version, job.document, job.annotators, asked]
     digest.update(json.dumps(head, sort_keys=True).encode())
     for source in job.sources:
         digest.update(json.dumps([source.annotator, source.path, source.companions]).encode())

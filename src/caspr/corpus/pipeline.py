@@ -118,9 +118,10 @@ class _Run:
 
     def jobs(self) -> Iterator[Job]:
         """Yield the jobs that are not done yet."""
+        asked = self._request.options.values()
         for job in self._plan.jobs(self._request.options):
             content = contents(job)
-            mark = fingerprint(job, content)
+            mark = fingerprint(job, content, asked)
             if self._is_done(self._journal.entry(job.document), mark):
                 rows = self._journal.confirm(job.document)
                 self._count(totals_of(rows, taken_over=True))

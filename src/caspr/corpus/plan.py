@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -207,12 +207,13 @@ class Plan:
         ).fetchone()
         return twins
 
-    def jobs(self, options: Options) -> Iterator[Job]:
-        """Yield a job for each document."""
+    def jobs(self, options: Options, step: int = 1) -> Iterator[Job]:
+        """Yield a job for each document, or for each so many."""
         rows = self._database.execute(
             "SELECT document, annotator, path, piece FROM source ORDER BY document, annotator, path, number"
         )
-        for document, group in groupby(rows, key=lambda row: row[0]):
+        documents = groupby(rows, key=lambda row: row[0])
+        for document, group in islice(documents, 0, None, step):
             sources = tuple(
                 _source(annotator, [row[2:] for row in same], self.root, self._spool.name)
                 for annotator, same in groupby(group, key=lambda row: row[1])

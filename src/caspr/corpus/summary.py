@@ -5,7 +5,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from caspr.corpus.job import FAILED, LEFT_OUT
@@ -46,7 +46,7 @@ class Totals:
 
     def __add__(self, other: "Totals") -> "Totals":
         """Pool; memory is the larger of the two."""
-        sums = {field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
+        sums = {name: number + vars(other)[name] for name, number in vars(self).items()}
         return Totals(**{**sums, "megabytes": max(self.megabytes, other.megabytes)})
 
     def values(self) -> dict[str, Any]:

@@ -200,9 +200,7 @@ def _survey(plan: Plan, options: Options, *, whole: bool, learning: bool) -> _Su
     step = 1 if whole else max(1, -(-plan.documents // MOST))
     seen = _Survey()
     with _folder(plan.root):
-        for number, job in enumerate(plan.jobs(options)):
-            if number % step:
-                continue
+        for job in plan.jobs(options, step):
             for document in _documents(job):
                 _add(seen, document, options.settings if learning else None)
     return seen

@@ -24,7 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import compress
 from pathlib import Path
 from typing import IO
 
@@ -57,9 +57,6 @@ from caspr.formats.text_layer import mend
 from caspr.storage import decode, read_text
 from caspr.text.document import Annotation, Chain, Document
 from caspr.text.findings import Finding, times, warning
-
-_MAYBE_BLANK = frozenset("\n \t")
-"""How a line without a token can begin."""
 
 
 def read(path: Path, annotator: str | None = None, options: ReadOptions | None = None) -> list[Annotation]:  # noqa: ARG001
@@ -99,7 +96,8 @@ def _annotation(block: Block, source: str, annotator: str) -> Annotation:
         block, source, lines=rows.lines, prefixes=rows.prefixes, gaps=rows.gaps, table=rows.table
     )
     odd = [*_ragged(rows, document), *_empty_cells(rows, document)]
-    _refuse_enforced(rows)
+    if "=" in block.text:
+        _refuse_enforced(rows)
     aliases = read_aliases(block.before).get(None, {})
     chains, findings = read_column(document, rows.cells, aliases)
     odd += [*_comment_findings(document, rows.gaps), *findings]
@@ -130,24 +128,15 @@ def _sort_lines(block: Block) -> tuple[tuple[int, ...], list[str], list[tuple[in
     """Return the numbers and the texts of rows, and what stands between them."""
     lines, first = block.lines, block.line + 1
     if not (block.text.startswith("#") or "\n#" in block.text):
-        if not _MAYBE_BLANK.intersection((block.text[:1],)) and not any(
-            f"\n{sign}" in block.text for sign in _MAYBE_BLANK
-        ):
-            return tuple(range(first, first + len(lines))), lines, []
-        blank = [
-            index
-            for index, text in enumerate(lines)
-            if not text or (text[0] in _MAYBE_BLANK and not text.strip(" \t"))
-        ]
-        numbers: list[int] = []
-        texts: list[str] = []
-        for before, after in pairwise([-1, *blank, len(lines)]):
-            numbers.extend(range(first + before + 1, first + after))
-            texts.extend(lines[before + 1 : after])
-        return tuple(numbers), texts, [(index - before, "") for before, index in enumerate(blank)]
+        indented = any(f"\n{sign}" in f"\n{block.text}" for sign in " \t")
+        solid = [text.strip(" \t") for text in lines] if indented else lines
+        blank = [index for index, text in enumerate(solid) if not text]
+        numbers = tuple(compress(range(first, first + len(lines)), solid))
+        between = [(index - before, "") for before, index in enumerate(blank)]
+        return numbers, list(compress(lines, solid)), between
     width = _width(lines)
     rows: list[tuple[int, str]] = []
-    between: list[tuple[int, str]] = []
+    between = []
     for number, text in enumerate(lines, first):
         if not text.strip(" \t"):
             between.append((len(rows), ""))
@@ -238,8 +227,6 @@ def _empty_cells(rows: _Rows, document: Document) -> Iterator[Finding]:
 
 
 def _refuse_enforced(rows: _Rows) -> None:
-    if not any(cell.startswith("=") for cell in set(rows.cells)):
-        return
     for cell, line in zip(rows.cells, rows.lines, strict=True):
         if cell.startswith("="):
             expected = "a coreference cell; this looks like a review file: use `caspr redo`"

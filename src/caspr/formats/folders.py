@@ -17,14 +17,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import partial
-from itertools import islice
+from functools import cache, partial
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from caspr.errors import CasprError, InputError
 from caspr.formats import read_all, read_options
-from caspr.formats.format import Format, Reading
+from caspr.formats.format import Reading
 from caspr.formats.naming import is_backup, is_of_a_desktop, with_number
 from caspr.formats.registry import (
     FORMATS,
@@ -112,20 +112,27 @@ def is_part(path: Path, parts: Sequence[str] = ()) -> bool:
         path.suffix in parts
         or is_of_a_desktop(path)
         or is_backup(path)
-        or any(name in format.settings_files or _accompanies(path, format) for format in FORMATS.values())
+        or name in _settings_files()
+        or any(path.with_suffix(suffix).is_file() for suffix in _leading(path.suffix))
     )
+
+
+@cache
+def _settings_files() -> frozenset[str]:
+    """Return the names of all files that hold settings of annotation tools."""
+    return frozenset(name for format in FORMATS.values() for name in format.settings_files)
+
+
+@cache
+def _leading(suffix: str) -> tuple[str, ...]:
+    """Return the suffixes of files to which one of the same name with this suffix belongs."""
+    leading = (format.suffixes for format in FORMATS.values() if suffix in format.companion_suffixes)
+    return tuple(chain.from_iterable(leading))
 
 
 def holds_only_parts(folder: Path) -> bool:
     """Return whether there are files below a folder, and all of them only belong to others."""
     return any(path.is_file() for path in folder.rglob("*")) and not any(walk(folder))
-
-
-def _accompanies(path: Path, format: Format) -> bool:
-    """Return whether a file belongs to the one of the same name beside it."""
-    if path.suffix not in format.companion_suffixes:
-        return False
-    return any(path.with_suffix(suffix).is_file() for suffix in format.suffixes)
 
 
 def opened(folder: Path) -> "os._ScandirIterator[str]":

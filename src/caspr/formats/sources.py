@@ -154,6 +154,8 @@ def _called(annotations: Sequence[Annotation], name: str) -> Iterator[Annotation
 def _known_parts(annotations: Sequence[Annotation]) -> Sequence[Annotation]:
     """Take the file `x.part2` for part 2 of the document x where another file has that part."""
     parts = {annotation.document.key for annotation in annotations if annotation.document.part is not None}
+    if not parts:
+        return annotations
     renamed = []
     for annotation in annotations:
         name, part = name_and_part_of_file(annotation.document.name)

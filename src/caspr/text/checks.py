@@ -21,11 +21,11 @@ _MANY = 20
 
 def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Return everything odd about the annotations of one document."""
-    return check_annotations(annotations_of(annotations, "caspr.check", ONE_DOCUMENT))
+    return find_odd(annotations_of(annotations, "caspr.check", ONE_DOCUMENT))
 
 
-def check_annotations(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
-    """Return the same for what is known to be annotations of mentions in the text."""
+def find_odd(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
+    """Return the same of what is known to be annotations, with all mentions in the text."""
     findings: list[Finding] = []
     for annotation in annotations:
         findings += (*annotation.findings, *_odd_chains(annotation))

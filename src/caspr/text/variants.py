@@ -399,6 +399,9 @@ def partition_into_cliques(
     cliques: list[Clique] = [(node,) for node in sorted(set(range(nodes)) - set(connected))]
     exact = True
     for part in parts.lists():
+        if len(part) == 2:
+            cliques.append(tuple(part))
+            continue
         greedy = _greedy(graph, part)
         lost = graph.weight_of_part(part) - sum(map(graph.weight, greedy))
         # Where nothing is lost, the part is one clique, as all weights are positive.

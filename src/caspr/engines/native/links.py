@@ -527,11 +527,12 @@ def list_pairs(
     positions = order(keys, watch)
     ordered = filled(len(keys), lambda part: keys[positions[part]], watch)
     positions = positions[np.append(True, ordered[1:] != ordered[:-1])] if len(positions) else positions
-    nothing = np.empty(0, dtype=np.intp)
-    departing = [_departing(sizes, common, keys[nothing], each[nothing], forbidden[nothing])]
-    for part in blocks(len(positions), watch):
-        some = positions[part]
-        departing.append(_departing(sizes, common, keys[some], each[some], forbidden[some]))
+    departing = [
+        _departing(sizes, common, keys[some], each[some], forbidden[some])
+        for some in (positions[part] for part in blocks(max(len(positions), 1), watch))
+    ]
+    if len(departing) == 1:
+        return departing[0]
     first, second, every, barred = (
         np.concatenate([getattr(block, name) for block in departing])
         for name in checked(("first", "second", "gains", "forbidden"), watch)

@@ -202,12 +202,16 @@ LARGE, LIGHT = 300, 20_000
 It grows in some hundredths of a second where no more pairs are listed; others wait, since what most
 annotators link is soon found should time be up (`engines.baseline`).
 """
+ALONE = SearchOutcome(np.zeros(1, dtype=np.intp), 0, 0, proof=())
+"""The outcome of a part of one node: most chains that nobody disputes."""
 PartSolver = Callable[[SolveState, Part], SearchOutcome]
 """Solves one part, with or without proof."""
 
 
 def solve_quickly(state: SolveState, part: Part) -> SearchOutcome:
     """Return what is remembered, or a good clustering without proof."""
+    if part.problem.size == 1 and not part.demands:
+        return ALONE
     key = part.key
     if key in state.memory.outcomes:
         return state.memory.outcomes[key]
@@ -243,6 +247,8 @@ def _grown(part: Part, watch: Watch) -> SearchOutcome:
 
 def solve_exactly(state: SolveState, part: Part) -> SearchOutcome:
     """Return what is remembered, or search; remember what is proven."""
+    if part.problem.size == 1 and not part.demands:
+        return ALONE
     key, record = part.key, state.memory.record
     if key in state.memory.outcomes and not (record and state.memory.outcomes[key].proof is None):
         return state.memory.outcomes[key]

@@ -39,7 +39,7 @@ from caspr.engines.native.nesting import relax_exactly
 from caspr.engines.native.partition.outcome import SearchOutcome
 from caspr.engines.native.partition.ties import FirstOptimum, first_meeting_demands, first_optimum
 from caspr.engines.native.partition.watch import ExpiredError
-from caspr.engines.native.state import SolveState, solve_exactly
+from caspr.engines.native.state import ALONE, SolveState, solve_exactly
 from caspr.engines.native.translate import Bundles, Part, linked_kinds
 from caspr.task.solution import Partition, canonical
 from caspr.task.ties import Rank, rank
@@ -130,6 +130,8 @@ def _first_relaxed(
 
 def _first_of_part(state: SolveState, part: Part) -> FirstOptimum:
     """Return what is remembered, or decide a part; one for which no work is left stays as it was solved."""
+    if part.problem.size == 1 and not part.demands:
+        return FirstOptimum(ALONE.labels, proven=True)
     known, key = state.memory.ties, part.key
     if key not in known:
         outcome, watch = solve_exactly(state, part), state.watch

@@ -96,6 +96,8 @@ class Cuts:
 
     def __or__(self, other: "Cuts") -> "Cuts":
         """Unite two sets, keeping the order of first appearance."""
+        if not len(other):
+            return self
         kinds = zip(self._by_kind(self.weights), other._by_kind(other.weights), strict=True)
         return united(
             np.concatenate([self.triangles, other.triangles]),
@@ -204,11 +206,15 @@ class Cuts:
 
         Those with a node that has no place are dropped. Demands have the names of their nodes.
         """
+        if not len(self):
+            return self
         cuts, listed = self.keep(self._at_home(places)).named(places), places.tolist()
         return replace(cuts, partner_stars=tuple((listed[name], star) for name, star in cuts.partner_stars))
 
     def named(self, names: Labels) -> "Cuts":
         """Express the cuts in other names for the nodes, distinct and in the same order."""
+        if not len(self):
+            return self
         listed = names.tolist()
 
         def renamed(nodes: tuple[int, ...]) -> tuple[int, ...]:
