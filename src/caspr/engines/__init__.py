@@ -5,12 +5,11 @@ returns the best solution it has, never an exception, when time or memory run ou
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from caspr.errors import InputError
 from caspr.task.instance import Instance
-from caspr.task.limits import Limits, Progress, silent
+from caspr.task.limits import Limits, Progress
 from caspr.task.solution import Solution
 
 Engine = Callable[[Instance, Limits, Progress], Solution]
@@ -32,26 +31,10 @@ def _answer_sets(system: str, encoding: str) -> Engine:
     return engine(system, encoding)
 
 
-FEW = 6
-"""Up to this many mentions are solved without importing numpy: they have 203 partitions at most."""
-
-
 def _native(encoding: str) -> Engine:  # noqa: ARG001 - it has no encoding
-    return _solve_natively
-
-
-def _solve_natively(instance: Instance, limits: Limits, progress: Progress = silent) -> Solution:
-    """Solve with the native engine; look at every partition of a few mentions if one answer is enough."""
-    few = max(len(instance.mentions), len(instance.votes.signatures)) <= FEW
-    if few and limits.solutions == 1 and not limits.certificate:
-        from caspr.engines import brute
-
-        solution = brute.solve(instance, limits, progress)
-        # Whether there are other optima is said only where all are asked for.
-        return replace(solution, complete=not solution.partitions)
     from caspr.engines import native
 
-    return native.solve(instance, limits, progress)
+    return native.solve
 
 
 ENGINES: dict[str, Callable[[str], Engine]] = {
