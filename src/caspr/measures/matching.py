@@ -1,4 +1,4 @@
-"""Matching: key and response of one document mention by mention, and entities one to one.
+"""Matching: key and response of one document, mention by mention.
 
 **Mentions** match when their spans are equal. All measures but BLANC follow from the sizes of the chains and
 from how many mentions each key chain shares with each response chain. A span that the response gives more
@@ -18,27 +18,22 @@ side has them, each is a mention that the other side "missed". So they count bet
 some, in whichever document; otherwise they are left out of both. Whoever wants it otherwise says so: always,
 as the CoNLL reference scorer and `caspr score` do, or never. Alpha needs no such convention: a mention that
 somebody did not mark is a chain of one for it, unless asked otherwise.
-
-**Entities** of two sides are mapped one to one by `map_one_to_one`, which CEAF and the typology share.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain as flatten
 from itertools import count, repeat
-from operator import itemgetter
 
 from caspr.errors import InputError
 from caspr.text.document import Annotation, Span
-from caspr.text.grouping import Groups, match_one_to_one
+from caspr.text.grouping import match_one_to_one
 
 Chains = tuple[tuple[Span, ...], ...]
-Weights = Mapping[tuple[int, int], float]
-"""How much two numbered things, a row and a column, have in common; nothing where they are not there."""
 
 
 @dataclass(frozen=True)
@@ -155,47 +150,6 @@ def singletons_count(sides: Iterable[Iterable[Annotation]], wanted: bool | None 
     if wanted is not None:
         return wanted
     return all(any(annotation.singletons for annotation in side) for side in sides)
-
-
-def map_one_to_one(weights: Weights) -> list[tuple[int, int]]:
-    """Map rows on columns, one to one, so that the weights of the chosen pairs add up to most.
-
-    Only pairs with a weight are chosen. The graph of weights falls into parts; each is an assignment problem
-    (`scipy.optimize.linear_sum_assignment`), solved in floating point, which holds whole numbers exactly.
-
-    >>> map_one_to_one({(0, 0): 2, (0, 1): 1, (1, 1): 1, (2, 1): 1})
-    [(0, 0), (1, 1)]
-    """
-    rows, columns = (Counter(map(itemgetter(side), weights)) for side in (0, 1))
-    alone = [(row, column) for row, column in weights if rows[row] == columns[column] == 1]
-    groups: Groups[int] = Groups()
-    # Rows are numbered from 0, columns from -1 downwards.
-    rest = sorted(weights.keys() - set(alone))
-    for row, column in rest:
-        groups.add(row)
-        groups.add(~column)
-        groups.join(row, ~column)
-    parts: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
-    for pair in rest:
-        parts[groups.first(pair[0])][pair] = weights[pair]
-    return [*alone, *(pair for part in parts.values() for pair in _assign(part))]
-
-
-def _assign(weights: Weights) -> list[tuple[int, int]]:
-    """Map one part; where one side is a single row or column, its largest weight decides."""
-    rows, columns = (sorted({pair[side] for pair in weights}) for side in (0, 1))
-    if len(rows) == 1 or len(columns) == 1:
-        return [max(weights, key=lambda pair: (weights[pair], -pair[0], -pair[1]))]
-    import numpy as np
-    from scipy.optimize import linear_sum_assignment
-
-    row_of, column_of = ({item: number for number, item in enumerate(side)} for side in (rows, columns))
-    matrix = np.zeros((len(rows), len(columns)))
-    for (row, column), weight in weights.items():
-        matrix[row_of[row], column_of[column]] = weight
-    chosen = zip(*(side.tolist() for side in linear_sum_assignment(matrix, maximize=True)), strict=True)
-    pairs = [(rows[row], columns[column]) for row, column in chosen]
-    return [pair for pair in pairs if pair in weights]
 
 
 def count_pairs(size: int, more: int | None = None) -> int:

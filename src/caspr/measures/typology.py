@@ -45,7 +45,7 @@ marked by the other, are one mention with different boundaries unless the rest o
 they are two.
 
 **Entities.** Each mention that both linked is a vote for mapping its two entities on each other. The map
-with the most votes (`matching.map_one_to_one`) leaves the fewest mentions in different entities. Which of
+with the most votes (`assignment.map_one_to_one`) leaves the fewest mentions in different entities. Which of
 several equally good maps is taken does not depend on which annotator comes first: the problem is turned so
 that the smaller list of votes has the rows.
 
@@ -75,7 +75,8 @@ from functools import cache, cached_property, lru_cache
 from itertools import combinations
 from operator import methodcaller
 
-from caspr.measures.matching import map_one_to_one, singletons_count
+from caspr.measures.assignment import map_one_to_one
+from caspr.measures.matching import singletons_count
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Span, nested_pairs
 from caspr.text.variants import overlap_by_half
