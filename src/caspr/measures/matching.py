@@ -22,18 +22,23 @@ somebody did not mark is a chain of one for it, unless asked otherwise.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate, count, repeat
 from itertools import chain as flatten
-from itertools import count, repeat
+
+import numpy as np
 
 from caspr.errors import InputError
+from caspr.measures.marks import NOBODY, Flags, Marks, Numbers, count_cells
 from caspr.text.document import Annotation, Span
 from caspr.text.grouping import match_one_to_one
 
-Chains = tuple[tuple[Span, ...], ...]
+Chains = Sequence[Sequence[Hashable]]
+"""Chains of spans, or of numbers where it is known which chains share how many."""
+_SpanChains = tuple[tuple[Span, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,16 @@ def _numbers(chains: Chains) -> Iterator[int]:
     return flatten.from_iterable(map(repeat, count(), map(len, chains)))
 
 
+def numbered(sizes: Iterable[int]) -> Chains:
+    """Return chains of some sizes, of mentions that are numbers.
+
+    >>> numbered([2, 1])
+    [range(0, 2), range(2, 3)]
+    """
+    sizes = list(sizes)
+    return [range(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
+
+
 def align(
     key: Annotation | None, response: Annotation | None, *, singletons: bool = True, overlap: bool = False
 ) -> Alignment:
@@ -83,6 +98,31 @@ def align(
         answer = [chain for chain in answer if len(set(chain)) > 1]
     chains = _without_repetitions(answer, right)
     return Alignment(tuple(right), _renamed(right, chains) if overlap else chains)
+
+
+def align_marks(
+    marks: Marks, who: tuple[int, int], seen: Flags | None = None, *, singletons: bool = True
+) -> Alignment:
+    """Match two annotators, by number, over what both saw, each span being in its first chain only."""
+    chains = [
+        _chains_of(marks.entities[number], kept, singletons=singletons)
+        for number, kept in zip(who, marks.kept(who, seen), strict=True)
+    ]
+    (key, sizes), (response, other_sizes) = chains
+    both = (key > NOBODY) & (response > NOBODY)
+    return Alignment(numbered(sizes), numbered(other_sizes), count_cells(key[both], response[both]))
+
+
+def _chains_of(entities: Numbers, kept: Flags, *, singletons: bool) -> tuple[Numbers, list[int]]:
+    """Return the chain of each span, if only some spans are kept, and the sizes of chains in text order."""
+    sizes = np.bincount(entities[kept], minlength=int(entities.max(initial=0)) + 1)
+    if not singletons:
+        kept = kept & (sizes[entities] > 1)
+    numbers, first = np.unique(entities[kept], return_index=True)
+    order = numbers[np.argsort(first)]
+    chain = np.full(len(sizes), NOBODY)
+    chain[order] = np.arange(len(order))
+    return np.where(kept, chain[entities], NOBODY), sizes[order].tolist()
 
 
 def _key_chains(key: Annotation) -> list[tuple[Span, ...]]:
@@ -103,7 +143,7 @@ def _as_given(annotation: Annotation) -> list[tuple[Span, ...]]:
     return list(annotation.as_given) or sorted(chain.mentions for chain in annotation.all_chains)
 
 
-def _without_repetitions(chains: Iterable[tuple[Span, ...]], key: Iterable[tuple[Span, ...]]) -> Chains:
+def _without_repetitions(chains: Iterable[tuple[Span, ...]], key: Iterable[tuple[Span, ...]]) -> _SpanChains:
     """Keep the first of every span that is in the key, and all others."""
     chains = tuple(chains)
     if len(set().union(*chains)) == sum(map(len, chains)):
@@ -121,7 +161,7 @@ def _without_repetitions(chains: Iterable[tuple[Span, ...]], key: Iterable[tuple
     return tuple(kept)
 
 
-def _renamed(key: Iterable[tuple[Span, ...]], response: Chains) -> Chains:
+def _renamed(key: Iterable[tuple[Span, ...]], response: _SpanChains) -> _SpanChains:
     """Give every response mention that overlaps with a key mention, one to one, the span of that."""
     right = {span for chain in key for span in chain}
     answer = {span for chain in response for span in chain}

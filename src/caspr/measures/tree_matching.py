@@ -35,8 +35,8 @@ from typing import NamedTuple
 
 from caspr.errors import InputError
 from caspr.measures.assignment import assign, map_one_to_one
-from caspr.measures.matching import Alignment, Chains
-from caspr.text.document import Annotation, Mark, Span, Unit
+from caspr.measures.matching import Alignment, numbered
+from caspr.text.document import Annotation, Mark, Unit
 from caspr.text.trees import Dependency, TreePlace, dependencies, head_of, likeness, place
 
 
@@ -200,12 +200,7 @@ class TreeAlignment:
                 holding = holders.get(self.partner.get(name, name), ())
                 for holder in holding if every else holding[-1:]:
                     shared[(number, holder) if asking is self.key else (holder, number)] += 1
-        return Alignment(_numbered(self.key), _numbered(self.response), shared)
-
-
-def _numbered(side: Mentions) -> Chains:
-    """Return chains of the same sizes."""
-    return tuple(tuple(Span(number, at) for at in range(len(chain))) for number, chain in enumerate(side))
+        return Alignment(numbered(map(len, self.key)), numbered(map(len, self.response)), shared)
 
 
 def _best_pairs(
