@@ -18,13 +18,11 @@ importing `scipy.optimize` takes longer than most documents.
 """
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
-
-from caspr.text.grouping import Groups
+from collections.abc import Iterator, Mapping, Sequence
 
 Pair = tuple[int, int]
+_Rows = Mapping[int, Mapping[int, float]]
+"""The weights of each row, by column; or those of each column, by row."""
 Weights = Mapping[Pair, float]
 """How much two numbered things, a row and a column, have in common; nothing where they are not there."""
 
@@ -35,29 +33,47 @@ def map_one_to_one(weights: Weights) -> list[Pair]:
     >>> map_one_to_one({(0, 0): 2, (0, 1): 1, (1, 1): 1, (2, 1): 1})
     [(0, 0), (1, 1)]
     """
-    rows, columns = (Counter(map(itemgetter(side), weights)) for side in (0, 1))
-    alone = [(row, column) for row, column in weights if rows[row] == columns[column] == 1]
-    groups: Groups[int] = Groups()
-    # Rows are numbered from 0, columns from -1 downwards.
-    rest = sorted(weights.keys() - set(alone))
-    for row, column in rest:
-        groups.add(row)
-        groups.add(~column)
-        groups.join(row, ~column)
-    parts: dict[int, dict[Pair, float]] = defaultdict(dict)
-    for pair in rest:
-        parts[groups.first(pair[0])][pair] = weights[pair]
-    return [*alone, *(pair for part in parts.values() for pair in _map_part(part))]
+    rows: dict[int, dict[int, float]] = {}
+    columns: dict[int, dict[int, float]] = {}
+    for (row, column), weight in weights.items():
+        rows.setdefault(row, {})[column] = weight
+        columns.setdefault(column, {})[row] = weight
+    chosen: list[Pair] = []
+    for part, others in _parts(rows, columns):
+        if len(part) <= len(others):
+            chosen += _map_part(part, others, rows)
+        else:
+            chosen += ((row, column) for column, row in _map_part(others, part, columns))
+    return chosen
 
 
-def _map_part(weights: Weights) -> list[Pair]:
-    """Map one part; where one side is a single row or column, its largest weight decides."""
-    rows, columns = (sorted({pair[side] for pair in weights}) for side in (0, 1))
-    if len(rows) == 1 or len(columns) == 1:
-        return [max(weights, key=lambda pair: (weights[pair], -pair[0], -pair[1]))]
-    row_of, column_of = ({item: number for number, item in enumerate(side)} for side in (rows, columns))
-    numbered = {(row_of[row], column_of[column]): weight for (row, column), weight in weights.items()}
-    return [(rows[row], columns[column]) for row, column in assign(numbered, len(rows), len(columns))]
+def _parts(rows: _Rows, columns: _Rows) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the rows and the columns of each part."""
+    done: set[int] = set()
+    for start in rows:
+        if start not in done:
+            done.add(start)
+            part, others = [start], dict.fromkeys(rows[start])
+            for row in part:
+                for column in rows[row]:
+                    others[column] = None
+                    if len(columns[column]) > 1:
+                        more = columns[column].keys() - done
+                        done |= more
+                        part += more
+            yield sorted(part), sorted(others)
+
+
+def _map_part(rows: Sequence[int], columns: Sequence[int], weights: _Rows) -> list[Pair]:
+    """Map the rows of a part on its columns, which are no fewer; of one row, the largest weight decides."""
+    if len(rows) == 1:
+        row = weights[rows[0]]
+        return [(rows[0], max(columns, key=lambda column: (row[column], -column)))]
+    number = {column: number for number, column in enumerate(columns)}
+    search = _Search(
+        [{number[column]: weight for column, weight in weights[row].items()} for row in rows], len(columns)
+    )
+    return [(rows[row], columns[column]) for row, column in search.pairs()]
 
 
 def assign(weights: Weights, rows: int, columns: int) -> list[Pair]:
@@ -69,28 +85,33 @@ def assign(weights: Weights, rows: int, columns: int) -> list[Pair]:
     if columns < rows:
         turned = {(column, row): weight for (row, column), weight in weights.items()}
         return sorted((row, column) for column, row in assign(turned, columns, rows))
-    search = _Search(weights, rows, columns)
-    for row in range(rows):
-        search.add(row)
-    return [pair for pair in enumerate(search.column_of) if pair in weights]
+    of_row: list[dict[int, float]] = [{} for _ in range(rows)]
+    for (row, column), weight in weights.items():
+        of_row[row][column] = weight
+    return _Search(of_row, columns).pairs()
 
 
 class _Search:
     """The columns that some rows have, and the prices that prove that no others would be better."""
 
-    def __init__(self, weights: Weights, rows: int, columns: int) -> None:
-        self.column_of = [-1] * rows
+    def __init__(self, weights: Sequence[Mapping[int, float]], columns: int) -> None:
+        self._weights = weights
+        self._column_of = [-1] * len(weights)
         self._row_of = [-1] * columns
+        # Which column is left at each place, and the place of each column.
         self._order = list(range(columns))[::-1]
-        self._weights: list[dict[int, float]] = [{} for _ in range(rows)]
-        for (row, column), weight in weights.items():
-            self._weights[row][column] = weight
-        self._row_price: list[float] = [0] * rows
+        self._row_price: list[float] = [0] * len(weights)
         self._column_price: list[float] = [0] * columns
 
-    def add(self, row: int) -> None:
+    def pairs(self) -> list[Pair]:
+        """Give each row a column; return the pairs that weigh anything, by their rows."""
+        for row in range(len(self._weights)):
+            self._add(row)
+        return [(row, column) for row, column in enumerate(self._column_of) if column in self._weights[row]]
+
+    def _add(self, row: int) -> None:
         """Give one more row a column."""
-        left, place = self._order.copy(), self._order.copy()
+        left = place = self._order
         costs: dict[int, float] = {}
         sources: dict[int, int] = {}
         passed: dict[int, float] = {}
@@ -108,6 +129,8 @@ class _Search:
             column = self._nearest(costs, cost, place) if cost < free else self._free(left)
             if self._row_of[column] < 0:
                 break
+            if not passed:
+                left, place = left.copy(), place.copy()
             passed[column], here = costs.pop(column), self._row_of[column]
             left[place[column]], place[left[-1]] = left[-1], place[column]
             left.pop()
@@ -120,7 +143,7 @@ class _Search:
         self._change_prices(reached, passed, cost)
         while column >= 0:
             here = self._row_of[column] = sources[column]
-            self.column_of[here], column = column, self.column_of[here]
+            self._column_of[here], column = column, self._column_of[here]
 
     def _nearest(self, costs: Mapping[int, float], cost: float, place: Sequence[int]) -> int:
         """Return the column to which a path leads: a free one, the last that is left; or else the first."""
@@ -137,7 +160,7 @@ class _Search:
     def _change_prices(self, reached: Mapping[int, float], passed: Mapping[int, float], cost: float) -> None:
         """Change prices so that all pairs on a path of this cost weigh what their row and column cost."""
         for row in reached:
-            column = self.column_of[row]
+            column = self._column_of[row]
             self._row_price[row] += cost if column < 0 else cost - passed[column]
         for column, at in passed.items():
             self._column_price[column] -= cost - at
