@@ -53,13 +53,13 @@ def _parts(rows: _Rows, columns: _Rows) -> Iterator[tuple[list[int], list[int]]]
     for start in rows:
         if start not in done:
             done.add(start)
-            part, others = [start], dict.fromkeys(rows[start])
+            part, others = [start], set[int]()
             for row in part:
                 for column in rows[row]:
-                    others[column] = None
-                    if len(columns[column]) > 1:
-                        more = columns[column].keys() - done
-                        done |= more
+                    if column not in others:
+                        others.add(column)
+                        more = [other for other in columns[column] if other not in done]
+                        done.update(more)
                         part += more
             yield sorted(part), sorted(others)
 
