@@ -154,13 +154,10 @@ def compare(
         dict.fromkeys(annotation.annotator for annotations in documents for annotation in annotations)
     )
     seen = coverages or [None] * len(documents)
-    tables = [
-        ValueTable.of(document, conventions, coverage)
-        for document, coverage in zip(documents, seen, strict=True)
-    ]
-    whole = _tally(documents, tables, names)
     marks = [Marks.of(document) for document in documents]
     flags = [one.seen(coverage) for one, coverage in zip(marks, seen, strict=True)]
+    tables = [ValueTable.of_marks(one, saw, conventions) for one, saw in zip(marks, flags, strict=True)]
+    whole = _tally(documents, tables, names)
     pairs = {two: _marked_pairs(marks, two, flags) for two in combinations_with_replacement(names, 2)}
     return Comparison(
         title=documents[0][0].document.title if len(documents) == 1 else "all documents",

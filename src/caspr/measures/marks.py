@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,13 +130,32 @@ class Marks:
         return np.where(turned, second, first), np.where(turned, first, second)
 
 
-def count_cells(first: Numbers, second: Numbers) -> dict[tuple[int, int], int]:
-    """Count how often two numbers, neither negative, come together.
+def count_patterns(flags: Flags) -> tuple[list[frozenset[int]], Numbers]:
+    """Return which rows are set together in any column, and for each column which of these is there.
 
-    >>> count_cells(np.array([0, 0, 1]), np.array([2, 2, 0]))
-    {(0, 2): 2, (1, 0): 1}
+    >>> count_patterns(np.array([[True, True, False], [False, True, False]]))
+    ([frozenset(), frozenset({0}), frozenset({0, 1})], array([1, 2, 0]))
     """
-    width = int(second.max(initial=0)) + 1
-    codes, counts = np.unique(first * width + second, return_counts=True)
-    pairs = zip(*(side.tolist() for side in np.divmod(codes, width)), strict=True)
-    return dict(zip(pairs, counts.tolist(), strict=True))
+    codes = np.zeros(flags.shape[1], dtype=np.int64)
+    for row in flags:
+        # Numbered anew after each row, so that no number is larger than twice that of columns.
+        codes = np.unique(2 * codes + row, return_inverse=True)[1]
+    _, first, number = np.unique(codes, return_index=True, return_inverse=True)
+    return [frozenset(np.flatnonzero(column).tolist()) for column in flags[:, first].T], number
+
+
+def count_cells(*columns: Numbers) -> dict[Any, int]:
+    """Count how often some numbers, none very negative, come together.
+
+    >>> count_cells(np.array([0, 0, 1]), np.array([2, 2, -1]))
+    {(0, 2): 2, (1, -1): 1}
+    """
+    lowest = [int(column.min(initial=0)) for column in columns]
+    widths = [int(column.max(initial=0)) - low + 1 for column, low in zip(columns, lowest, strict=True)]
+    codes, counts = np.unique(
+        np.ravel_multi_index([c - low for c, low in zip(columns, lowest, strict=True)], widths),
+        return_counts=True,
+    )
+    numbers = zip(np.unravel_index(codes, widths), lowest, strict=True)
+    cells = zip(*((number + low).tolist() for number, low in numbers), strict=True)
+    return dict(zip(cells, counts.tolist(), strict=True))
