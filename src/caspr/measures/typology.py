@@ -423,6 +423,8 @@ class _Side:
     def nested(self, both: Flags) -> Flags:
         """Return which mentions lie inside or around a mention that both annotators marked."""
         outer, inner = self.marks.nested
+        if not len(outer):
+            return np.zeros_like(both)
         own = self.marks.marked[self.number]
         own_pairs = own[outer] & own[inner]
         outer, inner = outer[own_pairs], inner[own_pairs]
@@ -465,7 +467,9 @@ def _classify_pair(one: _Side, other: _Side, singletons: bool, seen: Flags | Non
         (same, _AGREED),
         (known & (back[other.entities] > NOBODY), _ENTITY),
     )
-    kinds = np.select([case for case, _ in cases], [kind for _, kind in cases], _SPLIT)
-    first_more = np.select([kinds == _SPLIT, kinds == _SINGLETON], [~known, one.alone], one.marked)
-    undirected = np.isin(kinds, (_BOUNDARY, _ENTITY, _AGREED))
+    kinds = np.full(len(both), _SPLIT)
+    for case, kind in reversed(cases):
+        kinds[case] = kind
+    first_more = np.where(kinds == _SPLIT, ~known, np.where(kinds == _SINGLETON, one.alone, one.marked))
+    undirected = (kinds == _BOUNDARY) | (kinds >= _ENTITY)
     return kinds, np.where(undirected, 0, np.where(first_more, 1, -1))
