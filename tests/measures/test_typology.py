@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 
 import pytest
 
+from caspr.measures.marks import Marks
 from caspr.measures.typology import (
     DisagreementCounts,
     DisagreementKind,
@@ -13,7 +14,6 @@ from caspr.measures.typology import (
     align_mentions,
     classify,
     count_all,
-    homes_of,
     match_entities,
 )
 from caspr.text.coverage import Coverage
@@ -134,7 +134,7 @@ def test_properties(seed: int) -> None:
 
 
 def every_mention_once(annotations: list[Annotation]) -> None:
-    rows = align_mentions([homes_of(one) for one in annotations])
+    rows = align_mentions(Marks.of(annotations))
     for number, annotation in enumerate(annotations):
         spans = [row[number] for row in rows if row[number] is not None]
         assert sorted(span for span in spans if span) == sorted(annotation.mentions)
@@ -159,11 +159,15 @@ def order_does_not_matter(annotations: list[Annotation], found: Typology) -> Non
 
 def as_few_as_possible(annotations: list[Annotation]) -> None:
     """Compare with all one-to-one maps of the entities of two annotators."""
-    homes = [homes_of(one) for one in annotations]
+    homes = [
+        {span: chain.mentions for chain in reversed(one.chains) for span in chain.mentions}
+        for one in annotations
+    ]
+    chains = [sorted(set(home.values())) for home in homes]
     linked = [
-        (homes[0].entity[one], homes[1].entity[other])
-        for one, other in align_mentions(homes)
-        if one and other and not homes[0].alone(one) and not homes[1].alone(other)
+        (chains[0].index(homes[0][one]), chains[1].index(homes[1][other]))
+        for one, other in align_mentions(Marks.of(annotations))
+        if one in homes[0] and other in homes[1]
     ]
     entities = sorted({one for one, _ in linked})
     others: list[int | None] = [*sorted({other for _, other in linked}), *([None] * len(entities))]
@@ -171,7 +175,7 @@ def as_few_as_possible(annotations: list[Annotation]) -> None:
         sum(dict(zip(entities, images, strict=True))[one] != other for one, other in linked)
         for images in set(permutations(others, len(entities)))
     )
-    chosen = match_entities(linked)
+    chosen = match_entities(Counter(linked))
     assert sum(chosen.get(one) != other for one, other in linked) == fewest
     assert len(set(chosen.values())) == len(chosen)
 

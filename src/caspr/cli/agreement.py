@@ -26,15 +26,13 @@ from caspr.report.comparison_tables import KINDS, comparison_lines, comparison_v
 from caspr.report.paper.tables import AGREEMENT_HEAD, agreement_drawing, agreement_rows, agreement_tables
 from caspr.task.settings import Settings, change
 from caspr.text.alignment import align
-from caspr.text.checks import check
+from caspr.text.checks import spoiling
 from caspr.text.coverage import Coverage, partial_coverage
 from caspr.text.document import Annotation
 from caspr.text.findings import Finding, printable, refuse_warnings, times
 
-_SPOIL = ("empty-annotation", "copied-annotations", "partial-coverage")
-"""The codes of what makes numbers about annotators say something else than they seem to."""
 _SHOWN = 20
-"""How many such findings are printed."""
+"""How many findings are printed about what spoils the numbers."""
 
 
 @options.subcommand("agreement")
@@ -135,11 +133,9 @@ def _print_findings(findings: Sequence[Finding], spoilt: Sequence[Finding]) -> N
 def _spoilt(documents: Sequence[Sequence[Annotation]], *, covered: bool) -> Iterator[Finding]:
     """Yield what spoils the numbers: annotators who marked nothing, in all or in a part, and copies."""
     for annotations in documents:
-        findings = check(annotations) if covered else (*check(annotations), *partial_coverage(annotations))
         title = annotations[0].document.title if len(documents) > 1 else ""
-        for finding in findings:
-            if finding.code in _SPOIL:
-                yield replace(finding, where=": ".join(filter(None, (title, finding.where))))
+        for finding in (*spoiling(annotations), *(() if covered else partial_coverage(annotations))):
+            yield replace(finding, where=": ".join(filter(None, (title, finding.where))))
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import combinations, combinations_with_replacement, product, repeat
+from itertools import combinations, combinations_with_replacement, product
 from typing import NamedTuple
 
+import numpy as np
+
+from caspr.measures.marks import NOBODY, Flags, Marks, Numbers, count_cells, count_patterns
 from caspr.measures.matching import add_fractions, count_pairs
 from caspr.text.coverage import Coverage
 from caspr.text.document import Annotation, Span
@@ -256,34 +259,7 @@ def tally_all(
     return sum((tally(document, conventions, coverage) for document, coverage in pairs), Tally())
 
 
-def viewers(annotations: Sequence[Annotation], coverage: Coverage | None) -> dict[Span, frozenset[int]]:
-    """Return who saw each mention that anybody marked, by position; who marked it saw it."""
-    spans = frozenset[Span]().union(*(annotation.mentions for annotation in annotations))
-    if not coverage:
-        return dict.fromkeys(spans, frozenset(range(len(annotations))))
-    names = [annotation.annotator for annotation in annotations]
-    marking = markers(annotations)
-    return {span: marking[span] | coverage.viewers(names, span) for span in spans}
-
-
-def markers(annotations: Sequence[Annotation]) -> dict[Span, frozenset[int]]:
-    """Return who marked each mention, by position."""
-    markers: dict[Span, set[int]] = defaultdict(set)
-    for number, annotation in enumerate(annotations):
-        for span in annotation.mentions:
-            markers[span].add(number)
-    return {span: frozenset(who) for span, who in markers.items()}
-
-
-def valued_by(
-    annotations: Sequence[Annotation], conventions: Conventions, coverage: Coverage | None
-) -> dict[Span, frozenset[int]]:
-    """Return who has a value for each mention, by position."""
-    missing = conventions.unmarked is Unmarked.MISSING
-    return markers(annotations) if missing else viewers(annotations, coverage)
-
-
-_UNMARKED = -1
+_UNMARKED = NOBODY
 """Stands for the set of a mention that an annotator saw and did not mark."""
 _NONE = -2
 """Stands for no value."""
@@ -293,21 +269,23 @@ _NONE = -2
 class _Sets:
     """The sets of one annotator: mentions in the same chains have the same."""
 
-    at: Mapping[Span, int]
-    """The number of the set of each mention."""
-    wholes: Sequence[frozenset[Span]]
-    """The sets, by number."""
-    meets: Mapping[int, frozenset[int]]
-    """The other sets that hold the mentions with a set; only where mentions are in several chains."""
+    at: Numbers
+    """The number of the set of each span, or `_UNMARKED`."""
+    sizes: Sequence[int]
+    """How many mentions each set has, by number."""
+    wholes: Sequence[frozenset[Span]] = ()
+    """The sets, by number; only where mentions are in several chains, as is what follows."""
+    meets: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """The other sets that hold the mentions with a set."""
 
     @classmethod
-    def of(cls, annotation: Annotation) -> "_Sets":
-        chains = [frozenset(chain.mentions) for chain in annotation.all_chains]
-        at = {span: number for number, chain in enumerate(chains) for span in chain}
-        return cls(at, chains, {}) if sum(map(len, chains)) == len(at) else cls._overlapping(chains)
+    def of(cls, marks: Marks, annotator: int) -> "_Sets":
+        chains, at = marks.chains[annotator], marks.entities[annotator]
+        sizes = list(map(len, chains))
+        return cls(at, sizes) if sum(sizes) == (at > NOBODY).sum() else cls._overlapping(chains, marks.spans)
 
     @classmethod
-    def _overlapping(cls, chains: Sequence[frozenset[Span]]) -> "_Sets":
+    def _overlapping(cls, chains: Sequence[Sequence[Span]], spans: Iterable[Span]) -> "_Sets":
         holders: dict[Span, list[int]] = defaultdict(list)
         for number, chain in enumerate(chains):
             for span in chain:
@@ -317,9 +295,11 @@ class _Sets:
         for kind, number in kinds.items():
             for chain_number in kind:
                 by_chain[chain_number].add(number)
+        wholes = [frozenset[Span]().union(*(chains[held] for held in kind)) for kind in kinds]
         return cls(
-            {span: kinds[tuple(holding)] for span, holding in holders.items()},
-            [frozenset().union(*(chains[held] for held in kind)) for kind in kinds],
+            np.array([kinds.get(tuple(holders.get(span, ())), _UNMARKED) for span in spans]),
+            list(map(len, wholes)),
+            wholes,
             {
                 number: frozenset().union(*(by_chain[held] for held in kind)) - {number}
                 for kind, number in kinds.items()
@@ -347,9 +327,9 @@ class ValueTable:
     """Those of each annotator."""
     kinds: Sequence[frozenset[int]]
     """Who has a value: all different answers."""
-    viewers: Sequence[int]
+    viewers: Numbers
     """Who has a value for each mention, as a number of `kinds`."""
-    columns: Sequence[Sequence[int]]
+    columns: Sequence[Numbers]
     """For each annotator the set of each mention."""
 
     @classmethod
@@ -360,19 +340,22 @@ class ValueTable:
         coverage: Coverage | None = None,
     ) -> "ValueTable":
         """Make the table of a document; everybody saw everything by default."""
+        marks = Marks.of(annotations)
+        return cls.of_marks(marks, marks.seen(coverage), conventions)
+
+    @classmethod
+    def of_marks(
+        cls, marks: Marks, seen: Flags | None, conventions: Conventions | None = None
+    ) -> "ValueTable":
+        """Make the table of marks; who marked a mention saw it."""
         conventions = conventions or Conventions()
-        valued = valued_by(annotations, conventions, coverage)
-        who = {span: viewers for span, viewers in valued.items() if len(viewers) > 1}
-        number = {viewers: position for position, viewers in enumerate(dict.fromkeys(who.values()))}
-        sets = [_Sets.of(annotation) for annotation in annotations]
-        columns = [list(map(own.at.get, who, repeat(_UNMARKED))) for own in sets]
-        kinds, viewers = list(number), list(map(number.__getitem__, who.values()))
-        for annotator, column in enumerate(columns):
-            if not all(annotator in seeing for seeing in kinds):
-                columns[annotator] = [
-                    value if annotator in kinds[kind] else _NONE
-                    for value, kind in zip(column, viewers, strict=True)
-                ]
+        valued = marks.marked
+        if conventions.unmarked is not Unmarked.MISSING:
+            valued = np.ones_like(valued) if seen is None else valued | seen
+        two = valued.sum(axis=0) > 1
+        kinds, viewers = count_patterns(valued[:, two])
+        sets = [_Sets.of(marks, annotator) for annotator in range(len(valued))]
+        columns = [np.where(has, own.at[two], _NONE) for own, has in zip(sets, valued[:, two], strict=True)]
         return cls(conventions, sets, kinds, viewers, columns)
 
     @property
@@ -381,24 +364,23 @@ class ValueTable:
         return 1 if self.conventions.unmarked is Unmarked.SINGLETON else 0
 
     @cached_property
-    def marked(self) -> Counter[tuple[int, tuple[bool, ...]]]:
-        """How many mentions the same annotators saw, and marked or did not."""
-        marks = zip(*([value >= 0 for value in column] for column in self.columns), strict=True)
-        return Counter(zip(self.viewers, marks, strict=True))
+    def marked(self) -> dict[tuple[int, frozenset[int]], int]:
+        """How many mentions the same annotators saw, and the same marked."""
+        markers, number = count_patterns(np.stack(self.columns) >= 0)
+        counts = count_cells(self.viewers, number)
+        return {(kind, markers[marking]): count for (kind, marking), count in counts.items()}
 
     @cached_property
     def members(self) -> list[Counter[tuple[int, int]]]:
         """How many mentions with the same viewers have each set, for each annotator."""
-        counts = (Counter(zip(self.viewers, column, strict=True)) for column in self.columns)
-        return [Counter({cell: count for cell, count in each.items() if cell[1] >= 0}) for each in counts]
+        return [
+            Counter(count_cells(self.viewers[column >= 0], column[column >= 0])) for column in self.columns
+        ]
 
     @cached_property
     def sizes(self) -> list[dict[int, int]]:
         """How many mentions each set has, for each annotator."""
-        return [
-            {_UNMARKED: self.unmarked, **{number: len(whole) for number, whole in enumerate(own.wholes)}}
-            for own in self.sets
-        ]
+        return [{_UNMARKED: self.unmarked, **dict(enumerate(own.sizes))} for own in self.sets]
 
     @cached_property
     def near(self) -> dict[tuple[int, ...], Counter[Shape]]:
@@ -412,11 +394,10 @@ class ValueTable:
     def pair(self, first: int, second: int) -> "_PairValues":
         """Return what two annotators say of the mentions that one of them marked."""
         if (first, second) not in self._pairs:
-            cells = Counter(zip(self.viewers, self.columns[first], self.columns[second], strict=True))
-            of_both = {
-                cell: count for cell, count in cells.items() if _NONE not in cell and max(cell[1:]) >= 0
-            }
-            self._pairs[first, second] = _PairValues(self, first, second, Counter(of_both))
+            own, theirs = self.columns[first], self.columns[second]
+            chosen = (own > _NONE) & (theirs > _NONE) & ((own >= 0) | (theirs >= 0))
+            cells = count_cells(self.viewers[chosen], own[chosen], theirs[chosen])
+            self._pairs[first, second] = _PairValues(self, first, second, Counter(cells))
         return self._pairs[first, second]
 
 
@@ -461,12 +442,12 @@ class _Part:
         return [kind.intersection(self.annotators) for kind in self.table.kinds]
 
     @cached_property
-    def marked(self) -> list[tuple[int, tuple[bool, ...], int]]:
-        """How many mentions the same annotators saw, and marked or did not."""
+    def marked(self) -> list[tuple[int, frozenset[int], int]]:
+        """How many mentions the same annotators saw, and the same marked."""
         return [
-            (kind, marks, count)
-            for (kind, marks), count in self.table.marked.items()
-            if len(self.kinds[kind]) > 1 and any(marks[annotator] for annotator in self.annotators)
+            (kind, markers, count)
+            for (kind, markers), count in self.table.marked.items()
+            if len(self.kinds[kind]) > 1 and not markers.isdisjoint(self.annotators)
         ]
 
     @cached_property
@@ -480,8 +461,8 @@ class _Part:
     def unmarked(self, *annotators: int) -> Counter[int]:
         """Count the mentions that some annotators saw and did not mark, by who saw them."""
         counts: Counter[int] = Counter()
-        for kind, marks, count in self.marked:
-            if not any(marks[annotator] for annotator in annotators):
+        for kind, markers, count in self.marked:
+            if markers.isdisjoint(annotators):
                 counts[kind] += count if self.kinds[kind].issuperset(annotators) else 0
         return counts
 

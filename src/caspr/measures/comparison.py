@@ -20,14 +20,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement
 from typing import TYPE_CHECKING, NamedTuple
 
 from caspr.measures.agreement import ALPHAS, Conventions, Tally, ValueTable, tally_some
-from caspr.measures.matching import singletons_count
-from caspr.measures.scores import SCORES, Scores, score
-from caspr.measures.typology import DisagreementCounts, HomesOf, Typology, classify, count_all, homes_of
+from caspr.measures.marks import Flags, Marks
+from caspr.measures.matching import align_marks, singletons_count
+from caspr.measures.scores import SCORES, Scores, pool, score
+from caspr.measures.typology import DisagreementCounts, Typology, classify_marks
 from caspr.notebook_methods import above
 from caspr.result import Result
 from caspr.text.coverage import Coverage
@@ -48,6 +49,14 @@ class CoveredPair(NamedTuple):
 
     annotations: tuple[Annotation, ...]
     coverage: Coverage | None
+
+
+class MarkedPair(NamedTuple):
+    """Two annotators of a document, by number, and who saw which span of it."""
+
+    marks: Marks
+    who: tuple[int, int]
+    seen: Flags | None
 
 
 class Rates(NamedTuple):
@@ -145,25 +154,19 @@ def compare(
         dict.fromkeys(annotation.annotator for annotations in documents for annotation in annotations)
     )
     seen = coverages or [None] * len(documents)
-    tables = [
-        ValueTable.of(document, conventions, coverage)
-        for document, coverage in zip(documents, seen, strict=True)
-    ]
+    marks = [Marks.of(document) for document in documents]
+    flags = [one.seen(coverage) for one, coverage in zip(marks, seen, strict=True)]
+    tables = [ValueTable.of_marks(one, saw, conventions) for one, saw in zip(marks, flags, strict=True)]
     whole = _tally(documents, tables, names)
-    homes = cache(homes_of)
-    pairs = {
-        (first, second): _covered(documents, seen, (first, second))
-        for first, second in combinations(names, 2)
-    }
+    pairs = {two: _marked_pairs(marks, two, flags) for two in combinations_with_replacement(names, 2)}
     return Comparison(
         title=documents[0][0].document.title if len(documents) == 1 else "all documents",
         annotators=names,
         alpha=_alphas(whole),
-        matrices=_score_matrices(names, documents, singletons, seen)
-        | _alpha_matrices(names, documents, tables),
+        matrices=_score_matrices(names, pairs, singletons) | _alpha_matrices(names, documents, tables),
         without={name: _alphas(_tally(documents, tables, {*names} - {name})) for name in names},
-        typologies=tuple(_typologies(documents, singletons, seen, homes)),
-        pairs=_pair_counts(pairs, singletons, homes),
+        typologies=tuple(_typologies(documents, marks, singletons, flags)),
+        pairs=_pair_counts(pairs, singletons),
         singletons=singletons,
     )
 
@@ -221,17 +224,23 @@ def _rates(scores: Scores) -> dict[str, Rates]:
 
 def deviations(results: Sequence[Result]) -> Mapping[str, DisagreementCounts]:
     """Count the mentions in which each annotator departs from the gold standard, as that one sees them."""
-    homes = cache(homes_of)
-    return {name: _counted(pairs, None, homes).reversed() for name, pairs in _with_gold(results).items()}
+    shared: dict[str, list[MarkedPair]] = {}
+    for result in results:
+        marks = Marks.of([result.gold, *result.annotations])
+        flags = marks.seen(coverage_of(result))
+        for number, annotation in enumerate(result.annotations, 1):
+            shared.setdefault(annotation.annotator, []).append(MarkedPair(marks, (number, 0), flags))
+    return {name: _counted(pairs, None) for name, pairs in shared.items()}
 
 
-def _covered(
-    documents: Sequence[Sequence[Annotation]], seen: Sequence[Coverage | None], names: tuple[str, str]
-) -> list[CoveredPair]:
+def _marked_pairs(
+    documents: Sequence[Marks], names: tuple[str, str], seen: Sequence[Flags | None]
+) -> list[MarkedPair]:
+    """Return two annotators, who may be one and the same, in the documents that both have."""
     return [
-        CoveredPair(pair, coverage)
-        for annotations, coverage in zip(documents, seen, strict=True)
-        for pair in shared_documents([annotations], names)
+        MarkedPair(marks, (marks.annotators.index(names[0]), marks.annotators.index(names[1])), flags)
+        for marks, flags in zip(documents, seen, strict=True)
+        if {*names} <= {*marks.annotators}
     ]
 
 
@@ -315,59 +324,53 @@ def in_first_chain(annotation: Annotation) -> Annotation:
     )
 
 
-def _counted(pairs: Sequence[CoveredPair], singletons: bool | None, homes: HomesOf) -> DisagreementCounts:
-    documents, coverages = [pair.annotations for pair in pairs], [pair.coverage for pair in pairs]
-    return count_all(documents, singletons=singletons, coverages=coverages, homes_of=homes)
+def _counted(pairs: Sequence[MarkedPair], singletons: bool | None) -> DisagreementCounts:
+    """Count the mentions that two annotators dispute, in all documents that both have."""
+    if singletons is None:
+        singletons = all(any(marks.singletons[who[side]] for marks, who, _ in pairs) for side in (0, 1))
+    counts = (classify_marks(marks, who, singletons, seen).counts for marks, who, seen in pairs)
+    return sum(counts, DisagreementCounts())
 
 
 def _typologies(
     documents: Sequence[Sequence[Annotation]],
+    marks: Sequence[Marks],
     singletons: bool | None,
-    seen: Sequence[Coverage | None],
-    homes: HomesOf,
+    seen: Sequence[Flags | None],
 ) -> Iterator[tuple[Document, Typology]]:
     sides: dict[str, list[Annotation]] = {}
     for annotations in documents:
         for annotation in annotations:
             sides.setdefault(annotation.annotator, []).append(annotation)
     alone = singletons_count(sides.values(), singletons)
-    for annotations, coverage in zip(documents, seen, strict=True):
-        typology = classify(annotations, singletons=alone, coverage=coverage, homes_of=homes)
-        yield annotations[0].document, typology
+    for annotations, one, flags in zip(documents, marks, seen, strict=True):
+        yield annotations[0].document, classify_marks(one, range(len(annotations)), alone, flags)
 
 
 def _pair_counts(
-    pairs: dict[tuple[str, str], list[CoveredPair]], singletons: bool | None, homes: HomesOf
+    pairs: Mapping[tuple[str, str], Sequence[MarkedPair]], singletons: bool | None
 ) -> dict[tuple[str, str], DisagreementCounts]:
     by_pair = {}
-    for (first, second), documents in pairs.items():
-        if not any(map(_is_comparable, documents)):
-            continue
-        counts = _counted(documents, singletons, homes)
-        by_pair[first, second], by_pair[second, first] = counts, counts.reversed()
+    for (first, second), shared in pairs.items():
+        if first != second and any(map(_is_comparable, shared)):
+            counts = _counted(shared, singletons)
+            by_pair[first, second], by_pair[second, first] = counts, counts.reversed()
     return by_pair
 
 
-def _is_comparable(pair: CoveredPair) -> bool:
+def _is_comparable(pair: MarkedPair) -> bool:
     """Return whether either of two annotators marked anything that the other saw."""
-    first, second = pair.annotations
-    return any(one.mentions for one in seen_by_both(first, second, pair.coverage))
+    return any(kept.any() for kept in pair.marks.kept(pair.who, pair.seen))
 
 
 def _score_matrices(
-    names: Sequence[str],
-    documents: Sequence[Sequence[Annotation]],
-    singletons: bool | None,
-    seen: Sequence[Coverage | None],
+    names: Sequence[str], pairs: Mapping[tuple[str, str], Sequence[MarkedPair]], singletons: bool | None
 ) -> dict[str, Matrix]:
     scores: dict[tuple[str, str], Scores | None] = {}
-    keys = [tuple(map(in_first_chain, annotations)) for annotations in documents]
-    for number, key in enumerate(names):
-        for response in names[number:]:
-            pairs = _covered(keys, seen, (key, response))
-            scored = score_pairs(pairs, singletons) if pairs else None
-            scores[response, key] = None if scored is None else scored.reversed()
-            scores[key, response] = scored
+    for (key, response), shared in pairs.items():
+        scored = _scored(shared, singletons) if shared else None
+        scores[response, key] = None if scored is None else scored.reversed()
+        scores[key, response] = scored
 
     def f1(key: str, response: str, measure: str) -> Fraction | None:
         pair = scores[key, response]
@@ -377,6 +380,16 @@ def _score_matrices(
         measure: tuple(tuple(f1(key, response, measure) for response in names) for key in names)
         for measure in MEASURES
     }
+
+
+def _scored(pairs: Sequence[MarkedPair], singletons: bool | None) -> Scores:
+    """Score the second of two annotators against the first, over what both saw."""
+    if singletons is None:
+        singletons = all(
+            any(marks.first_chain_alone[who[side]] for marks, who, _ in pairs) for side in (0, 1)
+        )
+    aligned = [align_marks(*pair, singletons=singletons) for pair in pairs]
+    return Scores(pool([{measure: count(each) for measure, count in SCORES.items()} for each in aligned]))
 
 
 def _alpha_matrices(

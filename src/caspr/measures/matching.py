@@ -1,4 +1,4 @@
-"""Matching: key and response of one document mention by mention, and entities one to one.
+"""Matching: key and response of one document, mention by mention.
 
 **Mentions** match when their spans are equal. All measures but BLANC follow from the sizes of the chains and
 from how many mentions each key chain shares with each response chain. A span that the response gives more
@@ -18,27 +18,27 @@ side has them, each is a mention that the other side "missed". So they count bet
 some, in whichever document; otherwise they are left out of both. Whoever wants it otherwise says so: always,
 as the CoNLL reference scorer and `caspr score` do, or never. Alpha needs no such convention: a mention that
 somebody did not mark is a chain of one for it, unless asked otherwise.
-
-**Entities** of two sides are mapped one to one by `map_one_to_one`, which CEAF and the typology share.
 """
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate, count, repeat
 from itertools import chain as flatten
-from itertools import count, repeat
-from operator import itemgetter
+
+import numpy as np
 
 from caspr.errors import InputError
+from caspr.measures.marks import NOBODY, Flags, Marks, Numbers, count_cells
 from caspr.text.document import Annotation, Span
-from caspr.text.grouping import Groups, match_one_to_one
+from caspr.text.grouping import match_one_to_one
 
-Chains = tuple[tuple[Span, ...], ...]
-Weights = Mapping[tuple[int, int], float]
-"""How much two numbered things, a row and a column, have in common; nothing where they are not there."""
+Chains = Sequence[Sequence[Hashable]]
+"""Chains of spans, or of numbers where it is known which chains share how many."""
+_SpanChains = tuple[tuple[Span, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,16 @@ def _numbers(chains: Chains) -> Iterator[int]:
     return flatten.from_iterable(map(repeat, count(), map(len, chains)))
 
 
+def numbered(sizes: Iterable[int]) -> Chains:
+    """Return chains of some sizes, of mentions that are numbers.
+
+    >>> numbered([2, 1])
+    [range(0, 2), range(2, 3)]
+    """
+    sizes = list(sizes)
+    return [range(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
+
+
 def align(
     key: Annotation | None, response: Annotation | None, *, singletons: bool = True, overlap: bool = False
 ) -> Alignment:
@@ -88,6 +98,31 @@ def align(
         answer = [chain for chain in answer if len(set(chain)) > 1]
     chains = _without_repetitions(answer, right)
     return Alignment(tuple(right), _renamed(right, chains) if overlap else chains)
+
+
+def align_marks(
+    marks: Marks, who: tuple[int, int], seen: Flags | None = None, *, singletons: bool = True
+) -> Alignment:
+    """Match two annotators, by number, over what both saw, each span being in its first chain only."""
+    chains = [
+        _chains_of(marks.entities[number], kept, singletons=singletons)
+        for number, kept in zip(who, marks.kept(who, seen), strict=True)
+    ]
+    (key, sizes), (response, other_sizes) = chains
+    both = (key > NOBODY) & (response > NOBODY)
+    return Alignment(numbered(sizes), numbered(other_sizes), count_cells(key[both], response[both]))
+
+
+def _chains_of(entities: Numbers, kept: Flags, *, singletons: bool) -> tuple[Numbers, list[int]]:
+    """Return the chain of each span, if only some spans are kept, and the sizes of chains in text order."""
+    sizes = np.bincount(entities[kept], minlength=int(entities.max(initial=0)) + 1)
+    if not singletons:
+        kept = kept & (sizes[entities] > 1)
+    numbers, first = np.unique(entities[kept], return_index=True)
+    order = numbers[np.argsort(first)]
+    chain = np.full(len(sizes), NOBODY)
+    chain[order] = np.arange(len(order))
+    return np.where(kept, chain[entities], NOBODY), sizes[order].tolist()
 
 
 def _key_chains(key: Annotation) -> list[tuple[Span, ...]]:
@@ -108,7 +143,7 @@ def _as_given(annotation: Annotation) -> list[tuple[Span, ...]]:
     return list(annotation.as_given) or sorted(chain.mentions for chain in annotation.all_chains)
 
 
-def _without_repetitions(chains: Iterable[tuple[Span, ...]], key: Iterable[tuple[Span, ...]]) -> Chains:
+def _without_repetitions(chains: Iterable[tuple[Span, ...]], key: Iterable[tuple[Span, ...]]) -> _SpanChains:
     """Keep the first of every span that is in the key, and all others."""
     chains = tuple(chains)
     if len(set().union(*chains)) == sum(map(len, chains)):
@@ -126,7 +161,7 @@ def _without_repetitions(chains: Iterable[tuple[Span, ...]], key: Iterable[tuple
     return tuple(kept)
 
 
-def _renamed(key: Iterable[tuple[Span, ...]], response: Chains) -> Chains:
+def _renamed(key: Iterable[tuple[Span, ...]], response: _SpanChains) -> _SpanChains:
     """Give every response mention that overlaps with a key mention, one to one, the span of that."""
     right = {span for chain in key for span in chain}
     answer = {span for chain in response for span in chain}
@@ -155,47 +190,6 @@ def singletons_count(sides: Iterable[Iterable[Annotation]], wanted: bool | None 
     if wanted is not None:
         return wanted
     return all(any(annotation.singletons for annotation in side) for side in sides)
-
-
-def map_one_to_one(weights: Weights) -> list[tuple[int, int]]:
-    """Map rows on columns, one to one, so that the weights of the chosen pairs add up to most.
-
-    Only pairs with a weight are chosen. The graph of weights falls into parts; each is an assignment problem
-    (`scipy.optimize.linear_sum_assignment`), solved in floating point, which holds whole numbers exactly.
-
-    >>> map_one_to_one({(0, 0): 2, (0, 1): 1, (1, 1): 1, (2, 1): 1})
-    [(0, 0), (1, 1)]
-    """
-    rows, columns = (Counter(map(itemgetter(side), weights)) for side in (0, 1))
-    alone = [(row, column) for row, column in weights if rows[row] == columns[column] == 1]
-    groups: Groups[int] = Groups()
-    # Rows are numbered from 0, columns from -1 downwards.
-    rest = sorted(weights.keys() - set(alone))
-    for row, column in rest:
-        groups.add(row)
-        groups.add(~column)
-        groups.join(row, ~column)
-    parts: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
-    for pair in rest:
-        parts[groups.first(pair[0])][pair] = weights[pair]
-    return [*alone, *(pair for part in parts.values() for pair in _assign(part))]
-
-
-def _assign(weights: Weights) -> list[tuple[int, int]]:
-    """Map one part; where one side is a single row or column, its largest weight decides."""
-    rows, columns = (sorted({pair[side] for pair in weights}) for side in (0, 1))
-    if len(rows) == 1 or len(columns) == 1:
-        return [max(weights, key=lambda pair: (weights[pair], -pair[0], -pair[1]))]
-    import numpy as np
-    from scipy.optimize import linear_sum_assignment
-
-    row_of, column_of = ({item: number for number, item in enumerate(side)} for side in (rows, columns))
-    matrix = np.zeros((len(rows), len(columns)))
-    for (row, column), weight in weights.items():
-        matrix[row_of[row], column_of[column]] = weight
-    chosen = zip(*(side.tolist() for side in linear_sum_assignment(matrix, maximize=True)), strict=True)
-    pairs = [(rows[row], columns[column]) for row, column in chosen]
-    return [pair for pair in pairs if pair in weights]
 
 
 def count_pairs(size: int, more: int | None = None) -> int:

@@ -38,7 +38,7 @@ two chains, S is the largest sum of phi over all maps, and
     CEAFe   phi(k, r) = 2 |k & r| / (|k| + |r|),    so phi(k, k) = 1
 
 Chains that share no mention are never worth mapping. The map is chosen in floating point
-(`matching.map_one_to_one`); its sum is then taken exactly.
+(`assignment.map_one_to_one`); its sum is then taken exactly.
 
 **BLANC** as the reference scorer v8.01 has it (Recasens and Hovy 2011; Luo et al. 2014 for own mentions).
 Every pair of mentions of one side is a coreference link or a non-coreference link. For both kinds
@@ -72,13 +72,13 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from caspr.errors import ArgumentError, InputError
+from caspr.measures.assignment import map_one_to_one
 from caspr.measures.matching import (
     Alignment,
     Chains,
     add_fractions,
     align,
     count_pairs,
-    map_one_to_one,
     singletons_count,
 )
 from caspr.measures.tree_matching import align_trees, count_zero_anaphors, has_trees, shared_words

@@ -34,8 +34,9 @@ from itertools import chain as flatten
 from typing import NamedTuple
 
 from caspr.errors import InputError
-from caspr.measures.matching import Alignment, Chains, map_one_to_one
-from caspr.text.document import Annotation, Mark, Span, Unit
+from caspr.measures.assignment import assign, map_one_to_one
+from caspr.measures.matching import Alignment, numbered
+from caspr.text.document import Annotation, Mark, Unit
 from caspr.text.trees import Dependency, TreePlace, dependencies, head_of, likeness, place
 
 
@@ -199,12 +200,7 @@ class TreeAlignment:
                 holding = holders.get(self.partner.get(name, name), ())
                 for holder in holding if every else holding[-1:]:
                     shared[(number, holder) if asking is self.key else (holder, number)] += 1
-        return Alignment(_numbered(self.key), _numbered(self.response), shared)
-
-
-def _numbered(side: Mentions) -> Chains:
-    """Return chains of the same sizes."""
-    return tuple(tuple(Span(number, at) for at in range(len(chain))) for number, chain in enumerate(side))
+        return Alignment(numbered(map(len, self.key)), numbered(map(len, self.response)), shared)
 
 
 def _best_pairs(
@@ -212,8 +208,8 @@ def _best_pairs(
 ) -> list[tuple[TreeMention, TreeMention]]:
     """Match one to one with the largest sum of likenesses.
 
-    All mentions of a document are in one matrix, in text order: on a tie the solver of scipy then chooses as
-    it does for corefud-scorer.
+    All mentions of a document are rows or columns, in text order: ties are then decided as they are by
+    corefud-scorer.
     """
     rows, columns = (sorted(side, key=lambda mention: mention.order) for side in (key, response))
     groups: dict[Hashable, list[int]] = defaultdict(list)
@@ -227,16 +223,7 @@ def _best_pairs(
         for column in groups.get(group, ())
         if (value := _likeness(mention, columns[column], match)) > 0
     }
-    if not alike:
-        return []
-    import numpy as np
-    from scipy.optimize import linear_sum_assignment
-
-    matrix = np.zeros((len(rows), len(columns)))
-    for pair, value in alike.items():
-        matrix[pair] = value
-    chosen = zip(*(side.tolist() for side in linear_sum_assignment(-matrix)), strict=True)
-    return [(rows[row], columns[column]) for row, column in chosen if (row, column) in alike]
+    return [(rows[row], columns[column]) for row, column in assign(alike, len(rows), len(columns))]
 
 
 def _groups(mention: TreeMention, match: str, *, asked: bool) -> Iterable[Hashable]:

@@ -45,7 +45,7 @@ marked by the other, are one mention with different boundaries unless the rest o
 they are two.
 
 **Entities.** Each mention that both linked is a vote for mapping its two entities on each other. The map
-with the most votes (`matching.map_one_to_one`) leaves the fewest mentions in different entities. Which of
+with the most votes (`assignment.map_one_to_one`) leaves the fewest mentions in different entities. Which of
 several equally good maps is taken does not depend on which annotator comes first: the problem is turned so
 that the smaller list of votes has the rows.
 
@@ -68,77 +68,33 @@ one mention where the entity is known to be the same.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations
-from operator import methodcaller
 
-from caspr.measures.matching import map_one_to_one, singletons_count
+import numpy as np
+
+from caspr.measures.assignment import map_one_to_one
+from caspr.measures.marks import NOBODY, Flags, Marks, Numbers, count_cells
+from caspr.measures.matching import singletons_count
 from caspr.text.coverage import Coverage
-from caspr.text.document import Annotation, Span, nested_pairs
+from caspr.text.document import Annotation, Span
 from caspr.text.variants import overlap_by_half
 
-
-@dataclass(frozen=True)
-class Homes:
-    """The entity of each mention of one annotator: the first, where a span is in several chains."""
-
-    chains: tuple[tuple[Span, ...], ...]
-    """The mentions of each entity, by number, in order of the text."""
-    entity: Mapping[Span, int]
-    """The number of the entity that each mention is in."""
-    singles: frozenset[Span]
-
-    def mentions(self, span: Span) -> tuple[Span, ...]:
-        """Return all mentions of the entity that a mention is in."""
-        return self.chains[self.entity[span]]
-
-    def alone(self, span: Span) -> bool:
-        """Return whether a mention is a chain of one."""
-        return span in self.singles
-
-    @cached_property
-    def linked(self) -> Mapping[Span, int]:
-        """The entity of each mention that is with others."""
-        return {span: number for span, number in self.entity.items() if span not in self.singles}
-
-    @cached_property
-    def nested(self) -> tuple[tuple[Span, Span], ...]:
-        """All pairs of mentions of which the first contains the second."""
-        return tuple(nested_pairs(self.entity))
+Votes = Mapping[tuple[int, int], int]
+"""How many mentions two annotators both linked, by the entities of the one and of the other."""
 
 
-def homes_of(annotation: Annotation) -> Homes:
-    """Return the entity of each mention."""
-    chains = tuple(sorted({chain.mentions for chain in annotation.all_chains}))
-    entity: dict[Span, int] = {}
-    for number, mentions in enumerate(chains):
-        for span in mentions:
-            entity.setdefault(span, number)
-    singles = frozenset(span for span, number in entity.items() if len(chains[number]) == 1)
-    return Homes(chains, entity, singles)
-
-
-HomesOf = Callable[[Annotation], Homes]
-"""Returns the entity of each mention; a cache where annotations are compared with several others."""
-
-
-def match_entities(votes: Iterable[tuple[int, int]]) -> dict[int, int]:
+def match_entities(votes: Votes) -> dict[int, int]:
     """Map entities of one annotator on those of another, one to one, with as many votes as possible.
 
-    >>> match_entities([(0, 0), (0, 0), (0, 1), (1, 1), (2, 1)])
+    >>> match_entities({(0, 0): 2, (0, 1): 1, (1, 1): 1, (2, 1): 1})
     {0: 0, 1: 1}
     """
-    return _match_counted(frozenset(Counter(votes).items()))
-
-
-@lru_cache(maxsize=32)
-def _match_counted(counts: frozenset[tuple[tuple[int, int], int]]) -> dict[int, int]:
-    """Map entities by how many votes each two have, which is asked several times about two annotators."""
-    turned = sorted(((second, first), count) for (first, second), count in counts)
-    straight = sorted(counts)
+    straight = sorted(votes.items())
+    turned = sorted(((second, first), count) for (first, second), count in straight)
     if turned < straight:
         return dict(sorted((first, second) for second, first in map_one_to_one(dict(turned))))
     return dict(sorted(map_one_to_one(dict(straight))))
@@ -148,73 +104,55 @@ Row = tuple[Span | None, ...]
 """One mention as each annotator marked it; `None` for who did not."""
 
 
-def align_mentions(homes: Sequence[Homes], *, only_known: bool = False) -> list[Row]:
-    """Return all mentions of a document, in no order.
+def align_mentions(marks: Marks, *, only_known: bool = False) -> list[Row]:
+    """Return all mentions of a document, in the order of the text.
 
     A span that everybody marked is a mention by itself; only the others can have counterparts. These are,
     if `only_known`, variants, and spans whose entities are mapped on each other.
     """
-    everywhere = set(homes[0].entity).intersection(*(home.entity for home in homes[1:]))
-    markers = _markers(homes, everywhere)
-    group = {span: [span] for span in markers}
-    for span, twin in _ranked(markers, homes, only_known=only_known):
-        first, second = group[span], group[twin]
-        if first is not second and all(markers[a].isdisjoint(markers[b]) for a in first for b in second):
+    rows = _rows(marks, range(len(marks.entities)), only_known=only_known)
+    return [_row(marks, row) for row in rows.T.tolist() if max(row) > NOBODY]
+
+
+def _row(marks: Marks, numbers: Iterable[int]) -> Row:
+    return tuple(None if number == NOBODY else marks.spans[number] for number in numbers)
+
+
+def _rows(marks: Marks, who: Sequence[int], *, only_known: bool = False) -> Numbers:
+    """Return the number of the span that each of some annotators (row) marked for each mention (column).
+
+    There is a column for each span, which is empty where nobody marked it, or where it is in an earlier one.
+    """
+    marked = marks.marked[list(who)]
+    rows = np.where(marked, np.arange(marked.shape[1]), NOBODY)
+    group: dict[int, list[int]] = {}
+    for span, twin in _ranked(marks, who, marked, only_known=only_known):
+        first, second = group.setdefault(span, [span]), group.setdefault(twin, [twin])
+        if first is not second and not np.any(marked[:, first].any(axis=1) & marked[:, second].any(axis=1)):
             first.extend(second)
             group.update(dict.fromkeys(second, first))
-    rows = {id(spans): spans for spans in group.values()}.values()
-    return [
-        *zip(*[everywhere] * len(homes), strict=True),
-        *(_row(spans, markers, len(homes)) for spans in rows),
-    ]
+    for spans in {id(spans): spans for spans in group.values()}.values():
+        together = rows[:, spans].max(axis=1)
+        rows[:, spans] = NOBODY
+        rows[:, min(spans)] = together
+    return rows
 
 
-def _markers(homes: Sequence[Homes], everywhere: set[Span]) -> dict[Span, frozenset[int]]:
-    """Return who marked each span that not everybody marked."""
-    nobody: frozenset[int] = frozenset()
-    markers: dict[Span, frozenset[int]] = {}
-    for number, home in enumerate(homes):
-        with_this = cache(frozenset([number]).union)
-        for span in home.entity.keys() - everywhere:
-            markers[span] = with_this(markers.get(span, nobody))
-    return markers
-
-
-def _row(spans: Iterable[Span], markers: Mapping[Span, frozenset[int]], annotators: int) -> Row:
-    marked = {who: span for span in spans for who in markers[span]}
-    return tuple(marked.get(who) for who in range(annotators))
-
-
-def _ranked(
-    markers: Mapping[Span, frozenset[int]], homes: Sequence[Homes], *, only_known: bool
-) -> list[tuple[Span, Span]]:
-    """Return the pairs that can be counterparts, the best first."""
-    known = _Known(homes)
-    ranked = []
-    for span, twin in overlapping(markers):
-        if markers[span].isdisjoint(markers[twin]):
-            same = known.same(span, twin, markers)
-            common = min(span.end, twin.end) - max(span.start, twin.start) + 1
-            if (
-                same
-                or overlap_by_half(span, twin)
-                or (same is None and not only_known and _alike(span, twin))
-            ):
-                ranked.append((not same, -common, span, twin))
-    return [(span, twin) for _, _, span, twin in sorted(ranked)]
-
-
-def overlapping(spans: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
-    """Yield all pairs of different spans that share a token, the earlier one first.
-
-    >>> [(one.start, other.start) for one, other in overlapping([Span(1, 3), Span(3, 4), Span(4, 4)])]
-    [(1, 3), (3, 4)]
-    """
-    active: list[Span] = []
-    for span in sorted(spans):
-        active = [earlier for earlier in active if earlier.end >= span.start]
-        yield from ((earlier, span) for earlier in active)
-        active.append(span)
+def _ranked(marks: Marks, who: Sequence[int], marked: Flags, *, only_known: bool) -> list[tuple[int, int]]:
+    """Return the pairs of spans that can be counterparts, the best first."""
+    first, second = marks.overlapping
+    disputed: Flags = np.logical_xor(marked.any(axis=0), marked.all(axis=0))
+    chosen = disputed[first] & disputed[second]
+    first, second = first[chosen], second[chosen]
+    apart = ~(marked[:, first] & marked[:, second]).any(axis=0)
+    known, ranked = _Known(marks, who), []
+    for number, twin_number in zip(first[apart].tolist(), second[apart].tolist(), strict=True):
+        span, twin = marks.spans[number], marks.spans[twin_number]
+        same = known.same(number, twin_number)
+        common = min(span.end, twin.end) - max(span.start, twin.start) + 1
+        if same or overlap_by_half(span, twin) or (same is None and not only_known and _alike(span, twin)):
+            ranked.append((not same, -common, number, twin_number))
+    return [(number, twin) for _, _, number, twin in sorted(ranked)]
 
 
 def _alike(first: Span, second: Span) -> bool:
@@ -222,39 +160,39 @@ def _alike(first: Span, second: Span) -> bool:
     return first.start == second.start or first.end == second.end or not first.nests_with(second)
 
 
-@dataclass(frozen=True)
 class _Known:
-    """What equal spans show about the entities of each two annotators."""
+    """What equal spans show about the entities of each two of some annotators."""
 
-    homes: Sequence[Homes]
+    def __init__(self, marks: Marks, who: Sequence[int]) -> None:
+        self._marks, self._who = marks, who
 
-    @cached_property
-    def maps(self) -> Mapping[tuple[int, int], Mapping[int, int]]:
-        """The entities of one annotator mapped on those of another."""
-        maps: dict[tuple[int, int], Mapping[int, int]] = {}
-        for a, b in combinations(range(len(self.homes)), 2):
-            maps[a, b] = match_entities(_shared(self.homes[a], self.homes[b]))
-            maps[b, a] = {second: first for first, second in maps[a, b].items()}
-        return maps
-
-    def same(self, span: Span, twin: Span, markers: Mapping[Span, frozenset[int]]) -> bool | None:
+    def same(self, span: int, twin: int) -> bool | None:
         """Return whether two spans are in the same entity for some, or in different ones for all."""
+        entities = self._marks.entities
+        marking, others = ([who for who in self._who if entities[who, at] > NOBODY] for at in (span, twin))
         answers = {
-            self._same(span, first, twin, second) for first in markers[span] for second in markers[twin]
+            self._same(first, int(entities[first, span]), second, int(entities[second, twin]))
+            for first in marking
+            for second in others
         }
         return True if True in answers else None if None in answers else False
 
-    def _same(self, span: Span, first: int, twin: Span, second: int) -> bool | None:
-        entity, met = self.homes[first].entity[span], self.homes[second].entity[twin]
-        there, back = self.maps[first, second], self.maps[second, first]
+    def _same(self, first: int, entity: int, second: int, met: int) -> bool | None:
+        there, back = self._map(first, second), self._map(second, first)
         if there.get(entity) == met:
             return True
         return False if entity in there and met in back else None
 
-
-def _shared(first: Homes, second: Homes) -> Iterator[tuple[int, int]]:
-    both = first.linked.keys() & second.linked.keys()
-    return zip(map(first.linked.__getitem__, both), map(second.linked.__getitem__, both), strict=True)
+    def _map(self, first: int, second: int) -> dict[int, int]:
+        """Return the entities of one annotator mapped on those of another."""
+        maps = self._marks.maps
+        if (first, second) not in maps:
+            one, other = sorted((first, second))
+            linked = self._marks.linked[one] & self._marks.linked[other]
+            votes = count_cells(self._marks.entities[one, linked], self._marks.entities[other, linked])
+            maps[one, other] = match_entities(votes)
+            maps[other, one] = {twin: entity for entity, twin in maps[one, other].items()}
+        return maps[first, second]
 
 
 class DisagreementKind(StrEnum):
@@ -272,9 +210,6 @@ class DisagreementKind(StrEnum):
     """In an entity that some split and others merged."""
     ENTITY = "entity"
     """Put in another entity, where both annotators know both entities."""
-
-
-_ORDER = {kind: number for number, kind in enumerate(DisagreementKind)}
 
 
 @dataclass(frozen=True)
@@ -348,26 +283,56 @@ class Typology:
 
     annotators: tuple[str, ...]
     """Who was compared, in the order of the spans of each disagreement."""
-    mentions: int
-    """How many mentions there are, disputed or not."""
-    disagreements: tuple[Disagreement, ...]
-    marked: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    counts: DisagreementCounts
+    """The disputed mentions by kind."""
+    marked: Mapping[tuple[int, int], int]
     """For each k and n: how many mentions were marked by k of the n annotators who saw them."""
+    _cases: "_Cases" = field(repr=False, compare=False)
+
+    @property
+    def mentions(self) -> int:
+        """How many mentions there are, disputed or not."""
+        return self.counts.mentions
 
     @cached_property
-    def counts(self) -> DisagreementCounts:
-        """The disputed mentions by kind."""
-        two = len(self.annotators) == 2
-        directed = Counter((case.kind, case.direction if two else 0) for case in self.disagreements)
-        return DisagreementCounts(self.mentions, dict(sorted(directed.items())))
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """All disputed mentions, in the order of the text."""
+        return tuple(self._cases.disagreements())
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """What some annotators say of each mention, and the kind of disagreement."""
+
+    marks: Marks
+    who: Sequence[int]
+    rows: Numbers
+    kinds: Numbers
+    finer: Flags
+    """For a split, the annotators (rows) whose entity another annotator has no counterpart of."""
+
+    def disagreements(self) -> Iterator[Disagreement]:
+        """Yield all disputed mentions."""
+        disputed = np.flatnonzero(self.kinds != _AGREED)
+        chains, entities = self.marks.chains, self.marks.entities
+        # In the order of the text: a row that holds several spans is where the first of them is.
+        for row, kind, finer in zip(
+            self.rows[:, disputed].T.tolist(),
+            self.kinds[disputed].tolist(),
+            self.finer[:, disputed].T,
+            strict=True,
+        ):
+            found = zip(self.who, row, strict=True)
+            yield Disagreement(
+                _KINDS[kind],
+                _row(self.marks, row),
+                tuple(() if span == NOBODY else chains[who][entities[who, span]] for who, span in found),
+                tuple(np.flatnonzero(finer).tolist()) if kind == _SPLIT else (),
+            )
 
 
 def classify(
-    annotations: Sequence[Annotation],
-    *,
-    singletons: bool | None = None,
-    coverage: Coverage | None = None,
-    homes_of: HomesOf = homes_of,
+    annotations: Sequence[Annotation], *, singletons: bool | None = None, coverage: Coverage | None = None
 ) -> Typology:
     """Classify every mention about which some annotators of one document disagree.
 
@@ -387,37 +352,35 @@ def classify(
     >>> [str(one.kind) for one in classify([ann, less]).disagreements]
     ['mention', 'mention', 'split', 'mention', 'mention']
     """
-    singletons = singletons_count(([annotation] for annotation in annotations), singletons)
-    homes = [homes_of(annotation) for annotation in annotations]
-    rows = align_mentions(homes)
-    if not singletons and any(home.singles for home in homes):
-        rows = [row for row in rows if _linked(row, homes)]
-    sides = [_Side.of(home, [row[number] for row in rows]) for number, home in enumerate(homes)]
-    kinds: dict[int, DisagreementKind] = {}
-    finer: dict[int, set[int]] = {}
-    for first, second in combinations(range(len(homes)), 2):
-        two = annotations[first].annotator, annotations[second].annotator
-        pair = _Pair((sides[first], sides[second]), singletons, two, coverage or Coverage())
-        for number, kind in pair.kinds():
-            if number not in kinds or _ORDER[kind] < _ORDER[kinds[number]]:
-                kinds[number] = kind
-            if kind is DisagreementKind.SPLIT:
-                finer.setdefault(number, set()).add((first, second)[pair.finer(number)])
-    disputed = [
-        Disagreement(
-            kind,
-            rows[number],
-            tuple(
-                homes[who].mentions(span) if span is not None else () for who, span in enumerate(rows[number])
-            ),
-            tuple(sorted(finer.get(number, ()))) if kind is DisagreementKind.SPLIT else (),
-        )
-        for number, kind in kinds.items()
-    ]
-    disputed.sort(key=lambda disagreement: disagreement.place)
-    names = tuple(annotation.annotator for annotation in annotations)
-    marked = _marks(rows, names, coverage)
-    return Typology(names, len(rows), tuple(disputed), dict(sorted(marked.items())))
+    alone = singletons_count(([annotation] for annotation in annotations), singletons)
+    marks = Marks.of(annotations)
+    return classify_marks(marks, range(len(annotations)), alone, marks.seen(coverage))
+
+
+def classify_marks(marks: Marks, who: Sequence[int], singletons: bool, seen: Flags | None = None) -> Typology:
+    """Classify every mention about which some annotators, by number, disagree; `seen`: who saw what."""
+    rows = _rows(marks, who)
+    if not singletons:
+        linked = [(row > NOBODY) & marks.linked[number, row] for number, row in zip(who, rows, strict=True)]
+        rows[:, ~np.any(linked, axis=0)] = NOBODY
+    sides = [_Side(marks, number, row) for number, row in zip(who, rows, strict=True)]
+    kinds, finer = np.full(rows.shape[1], _AGREED), np.zeros(rows.shape, dtype=bool)
+    directions = np.zeros_like(kinds)
+    for first, second in combinations(range(len(sides)), 2):
+        found, directions = _classify_pair(sides[first], sides[second], singletons, seen)
+        for side, direction in ((first, 1), (second, -1)):
+            finer[side] |= (found == _SPLIT) & (directions == direction)
+        kinds = np.minimum(kinds, found)
+    disputed = kinds != _AGREED
+    directed = Counter(
+        zip(kinds[disputed].tolist(), (directions * (len(sides) == 2))[disputed].tolist(), strict=True)
+    )
+    counts = DisagreementCounts(
+        int((rows > NOBODY).any(axis=0).sum()),
+        dict(sorted(((_KINDS[kind], direction), count) for (kind, direction), count in directed.items())),
+    )
+    names = tuple(marks.annotators[number] for number in who)
+    return Typology(names, counts, _marked(rows, who, seen), _Cases(marks, who, rows, kinds, finer))
 
 
 def count_all(
@@ -425,120 +388,88 @@ def count_all(
     *,
     singletons: bool | None = None,
     coverages: Iterable[Coverage | None] | None = None,
-    homes_of: HomesOf = homes_of,
 ) -> DisagreementCounts:
     """Count the disputed mentions of several documents by kind; all have the same annotators."""
     documents = list(documents)
     alone = singletons_count(zip(*documents, strict=True), singletons)
     seen = [None] * len(documents) if coverages is None else coverages
     counts = (
-        classify(annotations, singletons=alone, coverage=coverage, homes_of=homes_of).counts
+        classify(annotations, singletons=alone, coverage=coverage).counts
         for annotations, coverage in zip(documents, seen, strict=True)
     )
     return sum(counts, DisagreementCounts())
 
 
-def _marks(rows: Iterable[Row], names: Sequence[str], coverage: Coverage | None) -> Counter[tuple[int, int]]:
+def _marked(rows: Numbers, who: Sequence[int], seen: Flags | None) -> dict[tuple[int, int], int]:
     """Count the mentions by how many annotators marked each, and how many saw it; who marked it saw it."""
-    unmarked = Counter(map(methodcaller("count", None), rows))
-    if not coverage:
-        return Counter({(len(names) - lacking, len(names)): count for lacking, count in unmarked.items()})
-    marked: Counter[tuple[int, int]] = Counter()
-    for row in rows:
-        spans = {span for span in row if span is not None}
-        seen = [
-            own is not None or any(coverage.sees(name, span) for span in spans)
-            for name, own in zip(names, row, strict=True)
-        ]
-        marked[len(row) - row.count(None), sum(seen)] += 1
-    return marked
+    rows = rows[:, (rows > NOBODY).any(axis=0)]
+    marking = rows > NOBODY
+    seeing = np.ones_like(marking) if seen is None else marking.copy()
+    if seen is not None:
+        for side, number in enumerate(who):
+            seeing[side] |= (seen[number][rows] & marking).any(axis=0)
+    return dict(sorted(count_cells(marking.sum(axis=0), seeing.sum(axis=0)).items()))
 
 
-def _linked(row: Row, homes: Sequence[Homes]) -> bool:
-    """Return whether anybody linked a mention with others."""
-    return any(span is not None and not homes[who].alone(span) for who, span in enumerate(row))
-
-
-_UNMARKED = -1
-"""Stands for the entity of a mention that was not marked."""
-
-
-@dataclass(frozen=True)
 class _Side:
     """What one annotator says of each mention."""
 
-    homes: Homes
-    spans: Sequence[Span | None]
-    entities: Sequence[int]
+    def __init__(self, marks: Marks, number: int, spans: Numbers) -> None:
+        self.marks, self.number, self.spans = marks, number, spans
+        self.marked = spans > NOBODY
+        self.entities = np.where(self.marked, marks.entities[number, spans], NOBODY)
+        self.alone = self.marked & marks.alone[number, spans]
 
-    @classmethod
-    def of(cls, homes: Homes, spans: Sequence[Span | None]) -> "_Side":
-        entity = homes.entity
-        return cls(homes, spans, [_UNMARKED if span is None else entity[span] for span in spans])
+    def nested(self, both: Flags) -> Flags:
+        """Return which mentions lie inside or around a mention that both annotators marked."""
+        outer, inner = self.marks.nested
+        if not len(outer):
+            return np.zeros_like(both)
+        own = self.marks.marked[self.number]
+        own_pairs = own[outer] & own[inner]
+        outer, inner = outer[own_pairs], inner[own_pairs]
+        shared, nested = np.zeros((2, len(own)), dtype=bool)
+        shared[self.spans[both]] = True
+        nested[inner[shared[outer]]] = True
+        nested[outer[shared[inner]]] = True
+        return nested[self.spans] & self.marked
 
 
-class _Pair:
-    """What two annotators say of each mention."""
+_KINDS = tuple(DisagreementKind)
+_BOUNDARY, _NESTED, _MENTION, _SINGLETON, _SPLIT, _ENTITY = range(len(_KINDS))
+_AGREED = len(_KINDS)
+"""Stands for no disagreement, after all kinds."""
 
-    def __init__(
-        self, sides: tuple[_Side, _Side], singletons: bool, names: tuple[str, str], coverage: Coverage
-    ) -> None:
-        self._sides, self._singletons, self._names, self._coverage = sides, singletons, names, coverage
-        self._homes = sides[0].homes, sides[1].homes
-        self._cells = list(zip(*(side.entities for side in sides), strict=True))
-        votes = {cell: count for cell, count in Counter(self._cells).items() if self._linked(*cell)}
-        self._map = match_entities(Counter(votes))
-        self._back = {second: first for first, second in self._map.items()}
-        self._nested = self._nesting(0), self._nesting(1)
 
-    def kinds(self) -> Iterable[tuple[int, DisagreementKind]]:
-        """Yield every mention about which the two disagree, by its number, with the kind.
-
-        Most mentions are in entities mapped on each other, with the same boundaries: they are passed over.
-        """
-        spans = self._sides[0].spans, self._sides[1].spans
-        agreed = {(_UNMARKED, _UNMARKED), *self._map.items()}
-        for number, (cell, span, twin) in enumerate(zip(self._cells, *spans, strict=True)):
-            if (cell not in agreed or span is not twin) and (kind := self._kind(span, twin)) is not None:
-                yield number, kind
-
-    def finer(self, number: int) -> int:
-        """Return whose entity has no counterpart, 0 or 1."""
-        entity, _ = self._cells[number]
-        return int(entity in self._map)
-
-    def _kind(self, span: Span | None, twin: Span | None) -> DisagreementKind | None:
-        if span is None or twin is None:
-            return self._kind_of_unmarked(span, twin)
-        if span != twin:
-            return DisagreementKind.BOUNDARY
-        alone = self._homes[0].alone(span), self._homes[1].alone(twin)
-        if any(alone):
-            return None if all(alone) else DisagreementKind.SINGLETON
-        first, second = self._homes[0].entity[span], self._homes[1].entity[twin]
-        if self._map.get(first) == second:
-            return None
-        both_known = first in self._map and second in self._back
-        return DisagreementKind.ENTITY if both_known else DisagreementKind.SPLIT
-
-    def _kind_of_unmarked(self, first: Span | None, second: Span | None) -> DisagreementKind | None:
-        side, span = (0, first) if first is not None else (1, second)
-        if span is None or not self._coverage.sees(self._names[1 - side], span):
-            return None
-        if self._homes[side].alone(span):
-            return DisagreementKind.SINGLETON if self._singletons else None
-        return DisagreementKind.NESTED if span in self._nested[side] else DisagreementKind.MENTION
-
-    def _linked(self, first: int, second: int) -> bool:
-        """Return whether both marked a mention, and neither as a chain of one."""
-        chains, others = (home.chains for home in self._homes)
-        return _UNMARKED not in (first, second) and len(chains[first]) > 1 < len(others[second])
-
-    def _nesting(self, side: int) -> set[Span]:
-        """Return the spans of one annotator inside or around a mention that both marked."""
-        nested, other = self._homes[side].nested, self._sides[1 - side].spans
-        spans = {span for pair in nested for span in pair}
-        both = zip(self._sides[side].spans, other, strict=True)
-        shared = {span for span, twin in both if twin is not None and span in spans}
-        inside = {inner for outer, inner in nested if outer in shared}
-        return inside | {outer for outer, inner in nested if inner in shared}
+def _classify_pair(one: _Side, other: _Side, singletons: bool, seen: Flags | None) -> tuple[Numbers, Numbers]:
+    """Return the kind of disagreement of two annotators about each mention, and its direction."""
+    both, either = one.marked & other.marked, one.marked | other.marked
+    linked = both & ~one.alone & ~other.alone
+    mapped = match_entities(count_cells(one.entities[linked], other.entities[linked]))
+    there, back = (np.full(len(side.marks.chains[side.number]) + 1, NOBODY) for side in (one, other))
+    there[list(mapped)], back[list(mapped.values())] = list(mapped.values()), list(mapped)
+    same, known = there[one.entities] == other.entities, there[one.entities] > NOBODY
+    alone = np.where(one.marked, one.alone, other.alone)
+    unseen = np.zeros_like(both)
+    if seen is not None:
+        unseen = (one.marked & ~seen[other.number, one.spans]) | (
+            other.marked & ~seen[one.number, other.spans]
+        )
+    cases = (
+        (~either, _AGREED),
+        (~both & unseen, _AGREED),
+        (~both & alone, _SINGLETON if singletons else _AGREED),
+        (~both & (one.nested(both) | other.nested(both)), _NESTED),
+        (~both, _MENTION),
+        (one.spans != other.spans, _BOUNDARY),
+        (one.alone & other.alone, _AGREED),
+        (one.alone | other.alone, _SINGLETON),
+        (same, _AGREED),
+        (known & (back[other.entities] > NOBODY), _ENTITY),
+    )
+    kinds = np.full(len(both), _SPLIT)
+    for case, kind in reversed(cases):
+        kinds[case] = kind
+    first_more = np.where(kinds == _SPLIT, ~known, np.where(kinds == _SINGLETON, one.alone, one.marked))
+    undirected = (kinds == _BOUNDARY) | (kinds >= _ENTITY)
+    return kinds, np.where(undirected, 0, np.where(first_more, 1, -1))

@@ -28,7 +28,7 @@ def find_odd(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
     """Return the same of what is known to be annotations, with all mentions in the text."""
     findings: list[Finding] = []
     for annotation in annotations:
-        findings += (*annotation.findings, *_odd_chains(annotation))
+        findings += (*annotation.findings, *_empty(annotation), *_odd_chains(annotation))
     findings += (*_different_rows(annotations), *_identical(annotations))
     if not any(annotation.chains for annotation in annotations):
         findings.append(_no_links(annotations))
@@ -115,11 +115,21 @@ def _no_links(annotations: Sequence[Annotation]) -> Finding:
     )
 
 
-def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
-    where = annotation.annotator
+def spoiling(annotations: Sequence[Annotation]) -> Iterator[Finding]:
+    """Yield what of `check` spoils numbers about annotators: those who marked nothing, and copies."""
+    for annotation in annotations:
+        yield from _empty(annotation)
+    yield from (finding for finding in _identical(annotations) if finding.code == "copied-annotations")
+
+
+def _empty(annotation: Annotation) -> Iterator[Finding]:
     if not annotation.mentions:
         message = "marked no mentions: a vote against every link; leave the file out if it was not annotated"
-        yield warning("empty-annotation", message, where=where)
+        yield warning("empty-annotation", message, where=annotation.annotator)
+
+
+def _odd_chains(annotation: Annotation) -> Iterator[Finding]:
+    where = annotation.annotator
     if sum(len(chain.mentions) for chain in annotation.all_chains) > len(annotation.mentions):
         holders = Counter(flatten.from_iterable(chain.mentions for chain in annotation.all_chains))
         several = [span for span, count in holders.items() if count > 1]

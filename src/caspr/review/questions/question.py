@@ -30,7 +30,8 @@ from enum import StrEnum
 from functools import cached_property
 
 from caspr.confidence import Confidence, Stance, Stances, VoteWeights, by_stances, by_votes
-from caspr.measures.typology import align_mentions, homes_of
+from caspr.measures.marks import Marks
+from caspr.measures.typology import align_mentions
 from caspr.review.solver import Snapshot, Solver
 from caspr.task.decisions import Decisions, spelled
 from caspr.task.instance import Singletons
@@ -85,8 +86,8 @@ class UnitedMentions:
         names = [annotation.annotator for annotation in annotations]
         by_name = dict(zip(names, weights, strict=False))
         variants = find_variants(annotations, weights=by_name)
-        homes = [homes_of(annotation) for annotation in unify(annotations, variants)]
-        rows = ({span for span in row if span is not None} for row in align_mentions(homes, only_known=True))
+        mentions = align_mentions(Marks.of(unify(annotations, variants)), only_known=True)
+        rows = ({span for span in row if span is not None} for row in mentions)
         variants = joined(variants, (row for row in rows if len(row) > 1), annotations, by_name)
         united = unify(annotations, variants)
         return cls(united, variants, count_votes(united, seen=solver.incremental.instance.seen))
