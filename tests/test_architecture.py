@@ -26,7 +26,7 @@ TYPES_ONLY = ("result", "text/document", "measures/comparison", "measures/scores
 WALLS: dict[str, str | tuple[str, ...]] = {
     "clingo": "engines/asp",
     "numpy": ("engines/native", "measures"),
-    "scipy": "engines/native",
+    "scipy": ("engines/native", "measures"),
     "jinja2": ("report", "review", "start/pages"),
     "starlette": ("review/server", "start/pages"),
     "uvicorn": "review/server",

@@ -208,8 +208,8 @@ def _best_pairs(
 ) -> list[tuple[TreeMention, TreeMention]]:
     """Match one to one with the largest sum of likenesses.
 
-    All mentions of a document are rows or columns, in text order: ties are then decided as they are by
-    corefud-scorer.
+    All mentions of a document are in one matrix, in text order: on a tie the solver of scipy then chooses as
+    it does for corefud-scorer.
     """
     rows, columns = (sorted(side, key=lambda mention: mention.order) for side in (key, response))
     groups: dict[Hashable, list[int]] = defaultdict(list)
