@@ -10,6 +10,7 @@ What all annotators disagree about, and any two of them, follows from the same a
 A span that an annotator put into several chains is in the first of them.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -145,17 +146,10 @@ def count_patterns(flags: Flags) -> tuple[list[frozenset[int]], Numbers]:
 
 
 def count_cells(*columns: Numbers) -> dict[Any, int]:
-    """Count how often some numbers, none very negative, come together.
+    """Count how often some numbers come together.
 
     >>> count_cells(np.array([0, 0, 1]), np.array([2, 2, -1]))
     {(0, 2): 2, (1, -1): 1}
     """
-    lowest = [int(column.min(initial=0)) for column in columns]
-    widths = [int(column.max(initial=0)) - low + 1 for column, low in zip(columns, lowest, strict=True)]
-    codes, counts = np.unique(
-        np.ravel_multi_index([c - low for c, low in zip(columns, lowest, strict=True)], widths),
-        return_counts=True,
-    )
-    numbers = zip(np.unravel_index(codes, widths), lowest, strict=True)
-    cells = zip(*((number + low).tolist() for number, low in numbers), strict=True)
-    return dict(zip(cells, counts.tolist(), strict=True))
+    cells = zip(*(column.tolist() for column in columns), strict=True)
+    return dict(sorted(Counter(cells).items()))
