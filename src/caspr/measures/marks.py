@@ -100,7 +100,8 @@ class Marks:
         """Return who saw which span; nothing where everybody saw everything."""
         if not coverage:
             return None
-        return np.array([[coverage.sees(name, span) for span in self.spans] for name in self.annotators])
+        sees = [[coverage.sees(name, span) for span in self.spans] for name in self.annotators]
+        return np.array(sees, dtype=bool)
 
     def kept(self, who: tuple[int, int], seen: Flags | None) -> tuple[Flags, Flags]:
         """Return the spans that each of two annotators marked and the other marked or saw."""
