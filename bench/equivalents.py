@@ -90,8 +90,8 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "fix",
-        "while found and not self.stalled and self._goes_on:",
-        ("drop-operand 1", "drop-operand 2", "drop-operand 3"),
+        "while found and not self.stalled and self._goes_on and not smaller:",
+        ("drop-operand 1", "drop-operand 2", "drop-operand 3", "drop-operand 4"),
         "when to stop fixing is steering: what is decided by then holds",
     ),
     Equivalent(
@@ -132,7 +132,7 @@ EQUIVALENTS = (
     ),
     Equivalent(
         "__init__",
-        "self.turn, self.rounds, self.shaken = 0, 0, not self.first",
+        "self.turn, self.rounds, self.shaken, self.fine = 0, 0, not self.first, False",
         ("negate",),
         "shaking a clustering only finds a better one sooner",
     ),
