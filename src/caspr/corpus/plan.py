@@ -208,7 +208,7 @@ class Plan:
         return twins
 
     def jobs(self, options: Options, step: int = 1) -> Iterator[Job]:
-        """Yield a job for each document, or for each so many."""
+        """Yield a job for each document, or only for every `step`-th."""
         rows = self._database.execute(
             "SELECT document, annotator, path, piece FROM source ORDER BY document, annotator, path, number"
         )

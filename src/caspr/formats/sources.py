@@ -97,7 +97,7 @@ def _with_known(
 ) -> Annotation:
     """Return an annotation whose text and spans take no more memory where another file has the same.
 
-    Spans that are one object are also compared in no time, wherever it is counted who marked them.
+    Dictionaries find a span at once if it is the same object, wherever it is counted who marked what.
     """
     document = annotation.document
     known = texts.setdefault(document.key, document)

@@ -25,7 +25,7 @@ def check(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
 
 
 def find_odd(annotations: Sequence[Annotation]) -> tuple[Finding, ...]:
-    """Return the same of what is known to be annotations, with all mentions in the text."""
+    """Return the same for annotations whose mentions are known to be in the text."""
     findings: list[Finding] = []
     for annotation in annotations:
         findings += (*annotation.findings, *_empty(annotation), *_odd_chains(annotation))

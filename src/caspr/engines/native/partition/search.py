@@ -123,7 +123,8 @@ For cluster editing of 200 and more nodes (exact103, exact167), where triangles 
 SHRINKAGE = 0.1
 """The share of nodes that fixing must remove before everything starts again, reduced and taken apart.
 
-Once it has put so many of the pairs apart that gain, reductions are tried: if any applies, the same.
+Once it has put this share of the gaining pairs apart, reductions are tried; if any applies, everything starts
+again, too.
 """
 UNCLEAR = 0.02
 """A home and a partner are not worth branching on if they are nearer than this to being decided."""
